@@ -153,10 +153,10 @@ nlohmann::ordered_json convert_alone(const std::string& from, const std::string&
   const std::size_t count = 2 * MiB;  // elements of a chunk
   const Buffer in(device->device_memory(), count * size_of(in_type));
   const Buffer out(device->device_memory(), count * size_of(out_type));
-  const Buffer inexact(device->device_memory(), sizeof(std::uint64_t));
+  const Buffer losses(device->device_memory(), sizeof(conversion::Losses));
   const auto stream = device->make_stream();
   stream->fill_zero(in.data(), in.size());
-  stream->fill_zero(inexact.data(), inexact.size());
+  stream->fill_zero(losses.data(), losses.size());
   std::vector<double> per_second;
   constexpr int repetitions = 20;
   for (int run = 0; run <= runs; ++run) {  // the first is a warm-up
@@ -164,7 +164,7 @@ nlohmann::ordered_json convert_alone(const std::string& from, const std::string&
     const Clock clock;
     for (int i = 0; i < repetitions; ++i) {
       conversion::convert_values(*stream, in_type, out_type, in.data(), out.data(), count,
-                                 inexact.as<std::uint64_t>());
+                                 conversion::Beyond::convert, losses.as<conversion::Losses>());
     }
     stream->synchronize();
     if (run > 0) {

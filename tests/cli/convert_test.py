@@ -34,6 +34,22 @@ def count_inexact(before, after):
     return int((before.astype(np.longdouble) != after.astype(np.longdouble)).sum())
 
 
+def beyond(before, code):
+    """Returns for each value whether it is beyond a type."""
+    if code[-2] == "f":
+        return np.isinf(before.astype(code)) & ~np.isinf(before.astype("f8"))
+    limits = np.iinfo(code)
+    wide = np.trunc(before.astype(np.longdouble))
+    return ~((wide >= limits.min) & (wide <= limits.max))
+
+
+def losses(before, after, code):
+    """Returns the counts that convert gives."""
+    inexact, overflowed = count_inexact(before, after), int(beyond(before, code).sum())
+    return {"inexact": inexact, "rounded": inexact - overflowed, "overflowed": overflowed,
+            "clipped": 0}
+
+
 def round_to_bf16(data):
     """Returns the bits of float32 data rounded to bf16, to nearest even."""
     bits = data.view("u4")
@@ -58,7 +74,7 @@ class ValueTest(CliTest):
                                      wanted.tobytes())
                     self.assertEqual(result, {
                         "count": data.size, "from": np.dtype(source).str,
-                        "to": np.dtype(target).str, "inexact": count_inexact(data, wanted),
+                        "to": np.dtype(target).str, **losses(data, wanted, target),
                         "path": "y.bin", "bytes_written": wanted.nbytes})
 
     def test_bfloat16(self):
@@ -87,6 +103,41 @@ class ValueTest(CliTest):
         found = np.fromfile(self.path("y.f16"), "f2")
         np.testing.assert_array_equal(found, [np.nan, np.inf, -np.inf, np.inf, 0])
         self.assertTrue(np.signbit(found[-1]))
+
+    def test_clipped_at_the_ends_of_a_type(self):
+        for source in CODES:
+            for target in CODES:
+                data = values(source)
+                is_beyond = beyond(data, target)
+                with self.subTest(source=source, target=target), \
+                        np.errstate(over="ignore", invalid="ignore"):
+                    self.write("x.bin", data)
+                    plain = self.convert("x.bin", "y.bin", "--dtype", source, "--to", target)
+                    kept = np.fromfile(self.path("y.bin"), target)
+                    result = self.convert("x.bin", "y.bin", "--dtype", source, "--to", target,
+                                          "--clip")
+                    limits = (np.finfo if target[0] == "f" else np.iinfo)(target)
+                    low, high = np.array([limits.min, limits.max], target)
+                    wanted = np.where(is_beyond, np.where(data < 0, low, high), kept)
+                    self.assertEqual(np.fromfile(self.path("y.bin"), target).tobytes(),
+                                     wanted.tobytes())
+                    self.assertEqual(
+                        [result[key] for key in ("rounded", "overflowed", "clipped")],
+                        [plain["rounded"], 0, plain["overflowed"]])
+
+    def test_clipping_keeps_infinity_and_nan_apart(self):
+        data = np.array([np.nan, np.inf, -np.inf, 1e300, -1e300, 70000, 0.1, -0.0])
+        self.write("x.f64", data)
+        result = self.convert("x.f64", "y.f16", "--clip")
+        np.testing.assert_array_equal(np.fromfile(self.path("y.f16"), "f2"),
+                                      np.array([np.nan, np.inf, -np.inf, 65504, -65504, 65504,
+                                                0.1, 0], "f2"))
+        self.assertEqual([result[key] for key in ("rounded", "overflowed", "clipped")], [1, 0, 3])
+        result = self.convert("x.f64", "y.i8", "--clip")
+        self.assertEqual(np.fromfile(self.path("y.i8"), "i1").tolist(),
+                         [0, 127, -128, 127, -128, 127, 0, 0])
+        self.assertEqual([result[key] for key in ("rounded", "overflowed", "clipped")], [1, 1, 5])
+        self.refuse(3, "would change", "convert", "x.f64", "-o", "z.f16", "--clip", "--strict")
 
     def test_byte_orders(self):
         for source, target in (("<f4", ">f4"), (">i2", "<i2"), (">u8", ">f8"), ("<f8", ">f2")):
@@ -176,24 +227,35 @@ class FormatTest(CliTest):
         text = self.succeed("convert", "x.f32", "-o", "y.i8").stdout
         self.assertRegex(text, r"^x\.f32: 3 values of float32 \(from \.f32\)\n"
                                r"wrote y\.i8: 3 values of int8, 3 bytes\n"
-                               r"1 value was cut to integers \(out of range: the nearest one; "
-                               r"NaN: 0\)\n\n12 bytes in ")
+                               r"1 cut to integers\n\n12 bytes in ")
         text = self.succeed("convert", "x.f32", "-o", "y.f64").stdout
         self.assertIn("\nlossless\n", text)
 
     def test_what_has_become_of_values(self):
-        large = "rounded (or overflowed)"
-        wrapped = "out of range and wrapped around"
-        for value, from_type, to_type, what in (
-                (2**24 + 1, "i4", "f4", "rounded"), (2**24 + 1, "i4", "f2", large),
-                (32767, "i2", "f2", "rounded"), (65535, "u2", "f2", large),
-                (0.1, "f8", "f4", large), (1e300, "f8", "f2", large), (0.1, "f4", "bf16", large),
-                (0.1, "f2", "bf16", "rounded"), (300, "i4", "u1", wrapped),
-                (-1, "i8", "u8", wrapped)):
+        half, clip = "(float16 ends at 65504)", ("--clip",)
+        for value, from_type, to_type, what, *words in (
+                (2**24 + 1, "i4", "f4", "rounded"),
+                (2**24 + 1, "i4", "f2", f"became infinite {half}"),
+                (2**24 + 1, "i4", "f2", f"clipped {half}", clip),
+                (32767, "i2", "f2", "rounded"), (65535, "u2", "f2", f"became infinite {half}"),
+                (0.1, "f8", "f4", "rounded"),
+                (1e300, "f8", "f4", "became infinite (float32 ends at 3.4028235e+38)"),
+                (0.1, "f4", "bf16", "rounded"),
+                (3.4e38, "f4", "bf16", "became infinite (bfloat16 ends at 3.3895314e+38)"),
+                (300, "i4", "u1", "wrapped around (uint8 ends at 0 and 255)"),
+                (-1, "i8", "u8", "wrapped around (uint64 ends at 0 and 18446744073709551615)"),
+                (-1, "i8", "u8", "clipped (uint64 ends at 0 and 18446744073709551615)", clip),
+                (0.5, "f4", "i1", "cut to integers"),
+                (500, "f4", "i1", "out of range became the nearest integer, NaN 0 (int8 ends at "
+                                  "-128 and 127)"),
+                (np.nan, "f4", "i1", "NaN became 0", clip)):
             self.write("x.bin", np.array([value], from_type))
             text = self.succeed("convert", "x.bin", "--dtype", from_type, "-o", "y.bin", "--to",
-                                to_type, "--force").stdout
-            self.assertIn(f"\n1 value was {what}\n", text)
+                                to_type, "--force", *sum(words, ())).stdout
+            self.assertIn(f"\n1 {what}\n", text)
+        self.write("x.f64", np.array([0.1, 0.3, 1e6] * 5000))
+        self.assertIn(f"\n10,000 rounded; 5,000 became infinite {half}\n",
+                      self.succeed("convert", "x.f64", "-o", "y.f16").stdout)
 
 
 class KeptTypeTest(CliTest):

@@ -106,7 +106,7 @@ class HintsTest(CliTest):
             "reduce a.f32 plain.dat": (3, "plain.dat: holds",
                                        "use --dtype D, or convert it: .* --to '<f4'$"),
             "reduce square.npy --dtype i4": (3, "holds <f4, not the <i4", "leave out --dtype$"),
-            "reduce columns.npy": (3, "Fortran order", r'numpy.load\("columns.npy", '
+            "convert columns.npy -o rows.npy": (3, "Fortran order", r'numpy.load\("columns.npy", '
                                                           r'mmap_mode="r"\)'),
             "reduce objects.npy": (3, "Python objects", "save an array of numbers"),
             "reduce text.npy": (3, "strings", "numpy.uint32"),

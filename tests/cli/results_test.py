@@ -132,6 +132,29 @@ class ReduceTest(CliTest):
         self.assertEqual((result["sum"], result["max"], result["variance"]),
                          ("Infinity", "Infinity", "NaN"))
 
+    def test_infinities_are_counted(self):
+        data = RANDOM.normal(size=200_003)
+        for code in ("f2", "f4", "f8", ">f8"):
+            array = data.astype(code)
+            array[::1000] = np.inf
+            array[1::777] = -np.inf
+            array[2::5000] = np.nan
+            self.write("x.bin", array)
+            count = int(np.isinf(array).sum())
+            for nan in ("propagate", "omit"):
+                words = ["reduce", "x.bin", "--dtype", code, "--nan", nan, "--verify"]
+                for more in ([], ["--exact"], ["--histogram", 5, "--range", "0:1"]):
+                    found = self.json(*words, *more)["result"]
+                    self.assertEqual((found["count"], found["inf"]), (array.size, count))
+                    self.assertEqual(found.get("omitted"),
+                                     found["nan"] if nan == "omit" else None)
+        self.write("x.i32", np.arange(9, dtype="i4"))
+        self.assertEqual(self.json("reduce", "x.i32")["result"]["inf"], 0)
+        for i in range(3):
+            self.succeed("reduce", "x.bin", "--dtype", ">f8", "--shard", f"{i}/3", "-o",
+                         f"{i}.part")
+        self.assertEqual(self.json("merge", "0.part", "1.part", "2.part")["result"]["inf"], count)
+
     def test_the_same_bits_however_it_runs(self):
         self.write("x.f32", RANDOM.normal(size=1_000_003).astype("f4"))
         wanted = self.json("reduce", "x.f32")["result"]
@@ -195,14 +218,38 @@ class TextTest(CliTest):
             self.assertEqual(self.succeed(*words, option).stderr.splitlines(),
                              [f"ooc-run: note: {reason}" for reason in reasons])
 
+    def test_what_makes_a_statistic_nan(self):
+        """It is a warning, also with --quiet, in JSON, with bins and in merged parts."""
+        nan, inf = np.nan, np.inf
+        for data, policy, text in (
+                ([1, nan, nan, 3], "propagate",
+                 "2 values are NaN, and so are the statistics; --nan omit leaves NaN out"),
+                ([1, nan, inf], "propagate",
+                 "1 value is NaN, and so are the statistics; --nan omit leaves NaN out"),
+                ([1, nan, nan, 3], "omit", ""), ([1, 2, 3], "propagate", ""), ([], "omit", ""),
+                ([nan, nan], "omit",
+                 "all values are NaN and left out, so that only the sum is a number"),
+                ([1, inf, inf], "propagate",
+                 "2 values are infinite, so variance and stddev are nan"),
+                ([nan, -inf, 3], "omit", "1 value is infinite, so variance and stddev are nan"),
+                ([inf, 1, -inf], "propagate",
+                 "2 values are infinite, of both signs, so sum, mean, variance and stddev are nan"),
+                ([1.7e308, -1.7e308] * 2, "propagate",
+                 "sums of such large values are infinite, so sum, mean, variance and stddev are "
+                 "nan")):
+            self.write("x.f64", np.array(data, "f8"))
+            lines = f"ooc-run: warning: {text}\n" if text else ""
+            words = ["reduce", "x.f64", "--nan", policy]
+            with self.subTest(data=data, policy=policy):
+                for more in ([], ["--histogram", 4, "--range", "0:9"]):
+                    self.assertEqual(self.succeed(*words, *more, "-q").stderr, lines)
+                    self.assertIn(lines, self.succeed(*words, *more).stderr)
+                    self.assertEqual(self.json(*words, *more)["warnings"], [text] if text else [])
+                self.succeed(*words, "--shard", "0/1", "-o", "x.part", "--force")
+                self.assertEqual(self.succeed("merge", "x.part", "-q").stderr, lines)
+                self.assertEqual(self.json("merge", "x.part")["warnings"], [text] if text else [])
+
     def test_what_would_show_more(self):
-        nan = np.array([1, np.nan, np.nan, 3], "f4")
-        self.write("x.f32", nan)
-        done = self.succeed("reduce", "x.f32")
-        self.assertIn("note: 2 values are NaN, and so are the statistics; --nan omit leaves NaN "
-                      "out\n", done.stderr)
-        self.assertNotIn("omit", self.succeed("reduce", "x.f32", "--nan", "omit").stderr)
-        self.assertNotIn("omit", self.succeed("reduce", "x.f32", "-q").stderr)
         tail = np.ones(1000, "f4")
         tail[7] = 1e9
         self.write("tail.f32", tail)

@@ -75,6 +75,9 @@ class LateStream final : public Stream {
   void swap_bytes(void* data, std::size_t bytes, std::size_t element_bytes) override {
     add([=, this] { worker_->swap_bytes(data, bytes, element_bytes); });
   }
+  void make_bools(void* data, std::size_t pitch, std::size_t row_bytes, std::size_t rows) override {
+    add([=, this] { worker_->make_bools(data, pitch, row_bytes, rows); });
+  }
   void move_fields(const MovedRecords& records, std::span<const FieldMove> moves) override {
     // A copy, as a GPU takes one when the work is enqueued.
     add([this, records, list = std::vector(moves.begin(), moves.end())] {

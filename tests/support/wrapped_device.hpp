@@ -88,6 +88,10 @@ class WrappedStream final : public Stream {
     before_(DeviceCall::work);
     stream_->swap_bytes(data, bytes, element_bytes);
   }
+  void make_bools(void* data, std::size_t pitch, std::size_t row_bytes, std::size_t rows) override {
+    before_(DeviceCall::work);
+    stream_->make_bools(data, pitch, row_bytes, rows);
+  }
   void move_fields(const MovedRecords& records, std::span<const FieldMove> moves) override {
     before_(DeviceCall::work);
     stream_->move_fields(records, moves);

@@ -79,10 +79,10 @@ constexpr std::array all_commands{
             "Sums of integers are exact. Sums of floats, mean and (population) variance have\n"
             "the same bits for any chunk size, number of streams or threads, engine and\n"
             "device. A NaN makes the statistics NaN, as in NumPy, unless --nan omit leaves\n"
-            "it out. --exact takes longer and rounds sum and mean once, from their exact\n"
-            "values. Several files are one dataset, in the order given. --verify reads the\n"
-            "data once more and adds exactly, one value after another: an independent, slower\n"
-            "method. Floats may differ by what rounding explains.\n"
+            "it out; infinities are counted. --exact takes longer and rounds sum and mean\n"
+            "once, from their exact values. Several files are one dataset, in the order given.\n"
+            "--verify reads the data once more and adds exactly, one value after another: an\n"
+            "independent, slower method. Floats may differ by what rounding explains.\n"
             "--histogram N also counts as ooc-run histogram does, in the same pass. Without\n"
             "--range, one more pass before it finds the minimum and the maximum (but not of\n"
             "u1 and i1)."},
@@ -107,9 +107,11 @@ constexpr std::array all_commands{
             FileWords::some, convert_examples,
             "Any type to any other, raw to .npy and back. Floats are rounded once, to nearest\n"
             "even; floats become integers by truncation, or the nearest value of the type if\n"
-            "out of range (NaN: 0); integers that do not fit wrap around, as in NumPy. Values\n"
-            "that change are counted, and refused with --strict. Several files are one\n"
-            "dataset, in the order given. The output appears when all of it is on the disk."},
+            "out of range (NaN: 0); integers that do not fit wrap around, as in NumPy, unless\n"
+            "--clip keeps values beyond the type at its ends. Values that change are counted:\n"
+            "rounded, overflowed and clipped ones; --strict refuses all of them. Several files\n"
+            "are one dataset, in the order given. The output appears when all of it is on the\n"
+            "disk."},
     Command{"bench", "FILE [options]",
             "measure this machine's limits, and how near runs come to them", FileWords::some,
             bench_examples,

@@ -2,7 +2,12 @@
 #include <ooc/detail/kernels/convert.hpp>
 #include <ooc/error.hpp>
 
+#include <cstdint>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <type_traits>
 
 #include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
@@ -15,28 +20,45 @@
 namespace ooc_run {
 namespace {
 
-/// True if type `from` has numbers beyond the range of type `floating`.
-bool reaches_beyond(ooc::ElementType from, ooc::ElementType floating) {
-  using enum ooc::ElementType;
-  if (floating == f2) return from != u1 && from != i1 && from != i2;
-  return from == f8 || (from == f4 && floating == bf16);
+/// Returns where a type ends: "float16 ends at 65504", "int8 ends at -128 and 127".
+std::string describe_end(ooc::ElementType type) {
+  return ooc::visit(type, [type]<class T>(std::type_identity<T>) {
+    const std::string name(ooc::name_of(type));
+    if constexpr (std::is_integral_v<T>) {
+      using Limits = std::numeric_limits<T>;
+      return fmt::format("{} ends at {} and {}", name, Limits::lowest(), Limits::max());
+    } else if constexpr (std::is_arithmetic_v<T>) {
+      return fmt::format("{} ends at {}", name, std::numeric_limits<T>::max());
+    } else {
+      constexpr std::uint16_t largest = std::is_same_v<T, ooc::Float16> ? 0x7bff : 0x7f7f;
+      return fmt::format("{} ends at {}", name, static_cast<float>(T{largest}));
+    }
+  });
 }
 
-/// Returns what may have happened to the values that changed, by the rules of ooc::convert() for
-/// these types. Counting each kind would cost the loops a tenth of their time, and those for old
-/// processors most of it.
-std::string_view describe_loss(ooc::ElementType from, ooc::ElementType to) {
-  if (is_float(to)) {
-    return reaches_beyond(from, to) ? "rounded (or overflowed)" : "rounded";
-  }
-  if (!is_float(from)) return "out of range and wrapped around";
-  return "cut to integers (out of range: the nearest one; NaN: 0)";
+/// Returns what has become of values beyond a type that are not clipped, by the rules of
+/// ooc::convert().
+std::string_view describe_overflow(ooc::ElementType from, ooc::ElementType to, bool clip) {
+  if (is_float(to)) return "became infinite";
+  if (!is_float(from)) return "wrapped around";
+  return clip ? "NaN became 0" : "out of range became the nearest integer, NaN 0";
 }
 
-std::string describe_inexact(std::uint64_t inexact, ooc::ElementType from, ooc::ElementType to) {
-  if (inexact == 0) return "lossless";
-  return fmt::format("{} {} {}", format_count(inexact, "value"), inexact == 1 ? "was" : "were",
-                     describe_loss(from, to));
+/// Returns how many values changed, and how: "2,428,931 rounded; 7 wrapped around (...)".
+std::string describe_losses(const ooc::Conversion& found, ooc::ElementType from,
+                            ooc::ElementType to, bool clip) {
+  if (found.inexact == 0) return "lossless";
+  std::string text;
+  const auto add = [&](std::uint64_t count, std::string_view what) {
+    if (count == 0) return;
+    text +=
+        fmt::format("{}{} {}", text.empty() ? "" : "; ", group_digits(std::to_string(count)), what);
+  };
+  add(found.rounded, is_float(from) && !is_float(to) ? "cut to integers" : "rounded");
+  add(found.overflowed, describe_overflow(from, to, clip));
+  add(found.clipped, "clipped");
+  const bool is_beyond = found.clipped != 0 || (found.overflowed != 0 && !clip);
+  return is_beyond ? fmt::format("{} ({})", text, describe_end(to)) : text;
 }
 
 }  // namespace
@@ -67,12 +89,16 @@ Outcome run(const ConvertRequest& request, const Interrupt& interrupt) {
                   {"from", ooc::code_of(from)},
                   {"to", ooc::code_of(target.type)},
                   {"inexact", conversion.inexact},
+                  {"rounded", conversion.rounded},
+                  {"overflowed", conversion.overflowed},
+                  {"clipped", conversion.clipped},
                   {"path", target.path.string()},
                   {"bytes_written", bytes}},
        .heading = heading(source),
-       .text = fmt::format("wrote {}: {}, {}\n{}\n", printable(target.path.string()),
-                           describe_values(conversion.count, target.type), format_bytes(bytes),
-                           describe_inexact(conversion.inexact, from.element, target.type.element)),
+       .text = fmt::format(
+           "wrote {}: {}, {}\n{}\n", printable(target.path.string()),
+           describe_values(conversion.count, target.type), format_bytes(bytes),
+           describe_losses(conversion, from.element, target.type.element, request.options.clip)),
        .writes = true},
       stats);
   outcome.written = printable(target.path.string());

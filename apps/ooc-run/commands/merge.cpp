@@ -325,7 +325,7 @@ Outcome run(const MergeRequest& request, const Interrupt& interrupt) {
   const PartFacts& facts = parts.front().facts;
   Outcome outcome;
   Json result;
-  std::string text, bars;
+  std::string text, bars, warning;
   std::optional<ooc::Histogram> histogram;
   if (merged.histogram) {
     histogram = std::move(*merged.histogram).result();
@@ -335,19 +335,20 @@ Outcome run(const MergeRequest& request, const Interrupt& interrupt) {
   if (merged.statistics) {
     const ooc::ReduceOptions& options = *question.reduce;
     const ooc::Statistics statistics = std::move(*merged.statistics).result();
-    Json described = describe_statistics(statistics, options.exact);
+    Json described = describe_statistics(statistics, options);
     if (histogram) described["histogram"] = answer(std::exchange(result, {}), {}, {});
     result = std::move(described);
-    text = table(statistics, question.type.element, options.exact);
+    text = table(statistics, question.type.element, options);
     if (!bars.empty()) text += "\n";
-    note_nan(statistics, options, outcome);
+    warning = why_nan(statistics, options);
+    if (!warning.empty()) print_warning(warning);
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;
   const std::string title = printable(facts.heading);
   outcome.document =
       request.run.output.json
           ? document(question.command, facts.input, answer(std::move(result), {}, {}),
-                     describe_merge(parts, elapsed.count()))
+                     describe_merge(parts, elapsed.count()), {&warning, warning.empty() ? 0u : 1u})
           : fmt::format("{}\n{}{}\n{}\n", title, text, bars, describe_parts(parts));
   if (histogram) {
     note_crowded_bin(*histogram, bins, question.type.element, outcome);

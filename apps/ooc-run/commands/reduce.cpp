@@ -32,14 +32,14 @@ Outcome run_with_histogram(const ReduceRequest& request, const Interrupt& interr
   const Verified verified = session.verify(stats, [&, &found = summary] {
     ooc::verify_summary(session.coordinator(), source, options, found, session.pass());
   });
-  Json result = describe_statistics(summary.statistics, options.reduce.exact);
+  Json result = describe_statistics(summary.statistics, options.reduce);
   result["histogram"] = answer(describe_histogram(summary.histogram), stats, verified);
   const std::string bars = picture.bars(summary.histogram);
-  const std::string text = table(summary.statistics, source.element(), options.reduce.exact);
+  const std::string text = table(summary.statistics, source.element(), options.reduce);
+  session.warn(why_nan(summary.statistics, options.reduce));
   Outcome outcome = session.report("reduce", source, stats, std::move(result),
                                    bars.empty() ? text : text + "\n" + bars, verified,
                                    picture.figure(summary.histogram));
-  note_nan(summary.statistics, options.reduce, outcome);
   note_crowded_bin(summary.histogram, options.histogram, source.element(), outcome);
   picture.write(summary.histogram, heading(source), interrupt, outcome);
   return outcome;
@@ -68,11 +68,9 @@ Outcome run(const ReduceRequest& request, const Interrupt& interrupt) {
   const Verified verified = session.verify(stats, [&, &found = statistics] {
     ooc::verify_reduce(session.coordinator(), source, options, found, session.pass());
   });
-  Outcome outcome =
-      session.report("reduce", source, stats, describe_statistics(statistics, options.exact),
-                     table(statistics, source.element(), options.exact), verified);
-  note_nan(statistics, options, outcome);
-  return outcome;
+  session.warn(why_nan(statistics, options));
+  return session.report("reduce", source, stats, describe_statistics(statistics, options),
+                        table(statistics, source.element(), options), verified);
 }
 
 }  // namespace ooc_run

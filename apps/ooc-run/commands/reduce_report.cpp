@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
+#include <variant>
 
 #include "cli/sizes.hpp"
 
@@ -19,9 +21,10 @@ Json json_index(const std::optional<std::uint64_t>& index) {
 
 }  // namespace
 
-Json describe_statistics(const ooc::Statistics& statistics, bool exact) {
+Json describe_statistics(const ooc::Statistics& statistics, const ooc::ReduceOptions& options) {
   Json result{{"count", statistics.count},
               {"nan", statistics.nan},
+              {"inf", statistics.inf},
               {"sum", json_number(statistics.sum)},
               {"min", json_number(statistics.min)},
               {"argmin", json_index(statistics.argmin)},
@@ -30,25 +33,29 @@ Json describe_statistics(const ooc::Statistics& statistics, bool exact) {
               {"mean", json_number(statistics.mean)},
               {"variance", json_number(statistics.variance)},
               {"stddev", json_number(statistics.stddev)}};
-  if (exact) result["exact"] = true;
+  if (options.nan == ooc::NanPolicy::omit) result["omitted"] = statistics.nan;
+  if (options.exact) result["exact"] = true;
   return result;
 }
 
-std::string table(const ooc::Statistics& statistics, ooc::ElementType type, bool exact) {
+std::string table(const ooc::Statistics& statistics, ooc::ElementType type,
+                  const ooc::ReduceOptions& options) {
   const auto index_note = [](const std::optional<std::uint64_t>& index) {
     return index ? "  at " + group_digits(std::to_string(*index)) : "";
   };
   const auto real = [](const std::optional<double>& value) {
     return value ? format_real(*value) : "-";
   };
-  const std::string_view rounded = exact ? "  correctly rounded" : "";
+  const std::string_view rounded = options.exact ? "  correctly rounded" : "";
   struct Row {
     std::string_view name;
     std::string value, note;
   };
   const std::array rows{
       Row{"count", group_digits(std::to_string(statistics.count)), ""},
-      Row{"nan", group_digits(std::to_string(statistics.nan)), ""},
+      Row{"nan", group_digits(std::to_string(statistics.nan)),
+          options.nan == ooc::NanPolicy::omit ? "  omitted" : ""},
+      Row{"inf", group_digits(std::to_string(statistics.inf)), ""},
       Row{"sum", format_number(statistics.sum), std::string(rounded)},
       Row{"min", format_element(statistics.min, type), index_note(statistics.argmin)},
       Row{"max", format_element(statistics.max, type), index_note(statistics.argmax)},
@@ -65,12 +72,34 @@ std::string table(const ooc::Statistics& statistics, ooc::ElementType type, bool
   return text;
 }
 
-void note_nan(const ooc::Statistics& statistics, const ooc::ReduceOptions& options,
-              Outcome& outcome) {
-  if (statistics.nan == 0 || options.nan == ooc::NanPolicy::omit) return;
-  outcome.notes.push_back(fmt::format(
-      "{} NaN, and so are the statistics; --nan omit leaves NaN out",
-      statistics.nan == 1 ? "1 value is" : format_count(statistics.nan, "value") + " are"));
+std::string why_nan(const ooc::Statistics& statistics, const ooc::ReduceOptions& options) {
+  const auto are = [](std::uint64_t count, std::string_view what) {
+    return fmt::format("{} {} {}", format_count(count, "value"), count == 1 ? "is" : "are", what);
+  };
+  if (statistics.nan != 0 && options.nan == ooc::NanPolicy::propagate) {
+    return are(statistics.nan, "NaN, and so are the statistics; --nan omit leaves NaN out");
+  }
+  if (statistics.nan != 0 && statistics.nan == statistics.count) {
+    return "all values are NaN and left out, so that only the sum is a number";
+  }
+  const auto is_nan = [](const std::optional<double>& value) {
+    return value && std::isnan(*value);
+  };
+  const double* const sum = std::get_if<double>(&statistics.sum);
+  std::string names;
+  if (sum != nullptr && std::isnan(*sum)) names = "sum and mean";
+  if (is_nan(statistics.variance)) {
+    names = names.empty() ? "variance and stddev" : "sum, mean, variance and stddev";
+  }
+  if (names.empty()) return {};
+  const auto* const min = std::get_if<double>(&statistics.min);
+  const auto* const max = std::get_if<double>(&statistics.max);
+  const bool both_signs = min != nullptr && std::isinf(*min) && std::isinf(*max) && *min != *max;
+  const std::string why =
+      statistics.inf == 0
+          ? "sums of such large values are infinite"
+          : are(statistics.inf, both_signs ? "infinite, of both signs" : "infinite");
+  return fmt::format("{}, so {} are nan", why, names);
 }
 
 }  // namespace ooc_run

@@ -9,13 +9,13 @@
 namespace ooc_run {
 
 /// Returns statistics as JSON.
-Json describe_statistics(const ooc::Statistics& statistics, bool exact);
+Json describe_statistics(const ooc::Statistics& statistics, const ooc::ReduceOptions& options);
 
 /// Returns the statistics as lines of a name, a value, and the index of the value if it has one.
-std::string table(const ooc::Statistics& statistics, ooc::ElementType type, bool exact);
+std::string table(const ooc::Statistics& statistics, ooc::ElementType type,
+                  const ooc::ReduceOptions& options);
 
-/// Adds a note if the statistics are NaN because some values are.
-void note_nan(const ooc::Statistics& statistics, const ooc::ReduceOptions& options,
-              Outcome& outcome);
+/// Returns a warning that says what makes a statistic NaN. Empty if none is.
+std::string why_nan(const ooc::Statistics& statistics, const ooc::ReduceOptions& options);
 
 }  // namespace ooc_run

@@ -13,7 +13,8 @@ namespace ooc_run {
 std::string draw_histogram(const ooc::Histogram& histogram, const Terminal& terminal,
                            bool logarithmic_bars);
 
-/// Returns the number of bins per row for the heading: ", 16 to a row". Empty for one bin per row.
+/// Returns the number of bins per row for the heading: ", each row sums 16 bins". Empty for one bin
+/// per row.
 std::string describe_rows(const ooc::Histogram& histogram, const Terminal& terminal);
 
 }  // namespace ooc_run

@@ -30,8 +30,8 @@ std::string describe_groups(std::size_t bins, std::size_t each, std::string_view
   const auto digits = [](std::size_t count) { return group_digits(std::to_string(count)); };
   if (each == 1) return {};
   const std::size_t in_last = bins % each;
-  if (in_last == 0) return fmt::format(", {} to a {}", digits(each), group);
-  return fmt::format(", {} to a {} ({} in the last)", digits(each), group, digits(in_last));
+  const std::string text = fmt::format(", each {} sums {} bins", group, digits(each));
+  return in_last == 0 ? text : fmt::format("{} ({} in the last)", text, digits(in_last));
 }
 
 std::uint64_t most_of(const std::vector<BinGroup>& groups) {

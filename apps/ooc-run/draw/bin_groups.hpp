@@ -23,7 +23,7 @@ std::size_t bins_per_group(std::size_t bins, std::size_t most);
 /// Groups the bins, `each` to a group. The last group has the remainder.
 std::vector<BinGroup> group_bins(const ooc::Histogram& histogram, std::size_t each);
 
-/// Returns ", 16 to a row" if `group` is "row". Empty for one bin per group.
+/// Returns ", each row sums 16 bins" if `group` is "row". Empty for one bin per group.
 std::string describe_groups(std::size_t bins, std::size_t each, std::string_view group);
 
 /// Returns the largest count of a group.

@@ -35,7 +35,7 @@ void guess_what_it_is(const ooc::Format& format, Info& info) {
 
 Outcome run(const InfoRequest& request, const Interrupt& /*interrupt*/) {
   RunSettings settings = request.run;
-  settings.format.by_columns = true;  // other commands refuse Fortran order
+  settings.format.by_columns = true;  // convert and matmul refuse Fortran order
   Info info{.source = open_source(settings.files, settings),
             .files = {},
             .signature = {},
@@ -47,7 +47,7 @@ Outcome run(const InfoRequest& request, const Interrupt& /*interrupt*/) {
   const bool is_asked_for = settings.format.type || settings.format.offset != 0;
   const bool has_structs = source.type() && source.type()->is_struct();
   const bool is_readable = is_asked_for || std::ranges::all_of(source.files(), holds_numbers);
-  if (source.bytes() != 0 && !source.by_columns && !has_structs && is_readable) {
+  if (source.bytes() != 0 && !source.by_columns() && !has_structs && is_readable) {
     info.readings.push_back({"histogram", explain_histogram(settings, source, {})});
     info.readings.push_back({"reduce", explain_reduce(settings, source, {})});
   }

@@ -107,7 +107,8 @@ std::string format_text(const Info& info) {
   if (has_one_format(info, "mixed")) return ".npy and raw";
   const std::string& version = info.source.format_version;
   return (version.empty() ? ".npy of several versions" : ".npy, version " + version) +
-         (info.source.by_columns ? ", column by column (Fortran order)" : ", row by row (C order)");
+         (info.source.by_columns() ? ", column by column (Fortran order)"
+                                   : ", row by row (C order)");
 }
 
 std::string type_text(const Info& info) {
@@ -250,8 +251,9 @@ std::vector<FactRow> rows_of_data(const Info& info) {
     if (!info.signature->hint.empty()) text += ": " + info.signature->hint;
     rows.push_back({"but", text});
   }
-  if (info.source.by_columns) {
-    rows.push_back({"but", "other commands refuse it, and say how to save it row by row"});
+  if (info.source.by_columns()) {
+    rows.push_back(
+        {"but", "only reduce and histogram read it; others say how to save it row by row"});
   }
   if (type_of(info).is_struct()) {
     rows.push_back({"but", "other commands refuse it, and say how to save one field"});
@@ -260,7 +262,7 @@ std::vector<FactRow> rows_of_data(const Info& info) {
   if (info.guess) rows.push_back({"looks like", guess_text(info)});
   if (!info.source.shape().empty()) rows.push_back({"shape", shape_text(info)});
   rows.push_back({"size", format_bytes(info.source.bytes())});
-  if (!info.source.by_columns) rows.push_back({"a part by", selectors_text(info)});
+  if (!info.source.by_columns()) rows.push_back({"a part by", selectors_text(info)});
   return rows;
 }
 
@@ -302,7 +304,7 @@ Json describe_info(const Info& info) {
   for (const FileFacts& file : info.files) files.push_back(json_file(file));
   for (const Reading& reading : info.readings) readings.push_back(json_reading(reading));
   return {{"format_version", json_text_or_null(info.source.format_version)},
-          {"fortran_order", info.source.by_columns},
+          {"fortran_order", info.source.by_columns()},
           {"byte_order", byte_order(type_of(info))},
           {"element_bytes", ooc::size_of(type_of(info))},
           {"page_cache_fraction", json_number(ooc::page_cache_fraction(info.source))},

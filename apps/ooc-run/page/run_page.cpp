@@ -253,7 +253,8 @@ std::string choices(const Json& run) {
 std::string result_tables(const Json& result) {
   const std::array groups{
       FactGroup{"values",
-                {"count", "nan", "below", "above", "from", "to", "inexact", "covered_bytes"}},
+                {"count", "nan", "inf", "omitted", "below", "above", "from", "to", "inexact",
+                 "rounded", "overflowed", "clipped", "covered_bytes"}},
       FactGroup{"bins", {"bins", "lower", "upper"}},
       FactGroup{"sum and spread", {"sum", "mean", "variance", "stddev", "exact"}},
       FactGroup{"extremes", {"min", "argmin", "max", "argmax"}},

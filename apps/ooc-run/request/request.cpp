@@ -44,10 +44,12 @@ MatmulRequest::Shape parse_matrix_shape(std::string_view text) {
 }
 
 HistogramRequest read_histogram(const Arguments& arguments) {
-  return {.run = read_run_settings(arguments),
-          .bins = read_bins(arguments, "bins"),
-          .logarithmic_counts = arguments.has("log-scale"),
-          .shard = read_shard(arguments)};
+  HistogramRequest request{.run = read_run_settings(arguments),
+                           .bins = read_bins(arguments, "bins"),
+                           .logarithmic_counts = arguments.has("log-scale"),
+                           .shard = read_shard(arguments)};
+  request.run.format.by_columns = true;  // counts do not depend on the order of elements
+  return request;
 }
 
 ReduceRequest read_reduce(const Arguments& arguments) {
@@ -57,6 +59,7 @@ ReduceRequest read_reduce(const Arguments& arguments) {
   if (arguments.has("histogram")) request.bins = read_bins(arguments, "histogram");
   request.logarithmic_counts = arguments.has("log-scale");
   request.shard = read_shard(arguments);
+  request.run.format.by_columns = true;  // argmin and argmax count by rows
   return request;
 }
 
@@ -75,6 +78,7 @@ ConvertRequest read_convert(const Arguments& arguments) {
   request.target.replace = arguments.has("force");
   request.type = read_output_type(arguments, "to", request.target.path);
   request.options.strict = arguments.has("strict");
+  request.options.clip = arguments.has("clip");
   return request;
 }
 

@@ -237,7 +237,10 @@ std::optional<Prediction> Session::predict(const Workload& work) {
 
 void Session::warn(std::string text) {
   if (text.empty()) return;
-  if (settings_.prints()) print_warning(text);
+  if (settings_.prints()) {
+    meter_.erase();
+    print_warning(text);
+  }
   warnings_.push_back(std::move(text));
 }
 

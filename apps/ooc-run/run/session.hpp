@@ -75,7 +75,7 @@ class Session {
   const DeviceChoice& device() const noexcept { return device_; }
 
   /// Prints a warning that concerns the meaning of the result, even with --quiet. To be called
-  /// before the run. The JSON document contains it too. Does nothing if `text` is empty.
+  /// before report(). The JSON document contains it too. Does nothing if `text` is empty.
   void warn(std::string text);
 
   /// Ends the run. Reads from now on are for a check of its result.

@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ooc {
@@ -23,6 +24,12 @@ struct Format {
   std::uint64_t offset = 0;              ///< bytes to skip at the start of each raw file
   std::optional<std::uint64_t> count{};  ///< elements to use in total; empty: all
   bool by_columns = false;               ///< accept .npy files in Fortran order
+};
+
+/// An array in Fortran order, column by column, among the data.
+struct ColumnMajorArray {
+  std::uint64_t first = 0;             ///< index of its first element in the dataset
+  std::vector<std::uint64_t> shape{};  ///< its lengths; the first one varies fastest in the file
 };
 
 /// The input of a pass: one sequence of elements, in one or several files or made by a producer.
@@ -129,7 +136,12 @@ class OOC_API Source {
 
   /// True if a file is in Fortran order, so that the order of the elements is not that of the
   /// shape.
-  bool by_columns = false;
+  bool by_columns() const noexcept { return !column_major_.empty(); }
+  /// Returns the arrays that are, in the order of the data; of a section, those of the whole
+  /// source.
+  const std::vector<ColumnMajorArray>& column_major() const noexcept { return column_major_; }
+  /// Sets these arrays. The data stay as they are.
+  void set_column_major(std::vector<ColumnMajorArray> arrays) { column_major_ = std::move(arrays); }
 
  private:
   struct Produced {
@@ -150,6 +162,7 @@ class OOC_API Source {
   std::optional<DType> type_;
   std::vector<std::uint64_t> shape_, whole_shape_;  // the second one of a section
   std::optional<std::uint64_t> columns_ = 1;
+  std::vector<ColumnMajorArray> column_major_;
 };
 
 /// True if the file begins with the magic bytes of .npy, whatever its name. Throws Error: `input`

@@ -23,8 +23,23 @@ std::string elements_of(const DType& type) {
   return "structs of " + std::to_string(type.struct_bytes) + " bytes";
 }
 
+/// Returns the code of a type, for messages that tell bool from u1.
+std::string held_by(const DType& type) {
+  return type.is_bool ? "|b1" : code_of(type);
+}
+
 std::uint64_t element_bytes_of(const Source& source) {
   return source.type() ? ooc::size_of(*source.type()) : 1;
+}
+
+/// The first elements of such a file are not the first ones of the array.
+Error no_part_by_columns(const File& file) {
+  return Error(ErrorKind::usage,
+               file.path().string() + ": a part of an array in Fortran order cannot be read",
+               {.path = file.path(),
+                .why = "its elements are stored column by column",
+                .hint = "save it by rows",
+                .remedies = {{Change::unset, "Format::count"}}});
 }
 
 /// Builds a source from files of one type.
@@ -42,15 +57,19 @@ class SourceBuilder {
       type_ = description.type;
       type_reason_ = std::move(description.type_reason);
       columns_ = columns;
-      shape_ = std::move(description.shape);
+      shape_ = description.shape;
       version_ = description.version;
     }
-    by_columns_ |= description.by_columns;
     if (description.version != version_) version_.clear();
     require_same_type(file, description.type, npy);
     (npy ? npy_files_ : raw_files_) += 1;
     const auto index = static_cast<std::uint32_t>(files_.size());
+    const std::uint64_t first = elements_used_;
     const std::uint64_t bytes = bytes_to_use(file, description);
+    if (description.by_columns && bytes != 0) {
+      if (bytes != description.bytes) throw no_part_by_columns(file);
+      column_major_.push_back({first, std::move(description.shape)});
+    }
     extents_.push_back({index, description.offset, bytes});
     if (bytes != 0 && columns != columns_) columns_.reset();
     if (bytes != description.bytes) shape_.clear();
@@ -74,7 +93,7 @@ class SourceBuilder {
     source.format = raw_files_ == 0 ? "npy" : npy_files_ == 0 ? "raw" : "mixed";
     source.format_version = std::move(version_);
     source.type_reason = std::move(type_reason_);
-    source.by_columns = by_columns_;
+    source.set_column_major(std::move(column_major_));
     return source;
   }
 
@@ -87,8 +106,8 @@ class SourceBuilder {
       remedies.push_back({.change = Change::convert, .value = code_of(type_)});
     }
     throw Error(ErrorKind::bad_input,
-                file.path().string() + ": holds " + code_of(type) + ", but " +
-                    files_.front().path().string() + " holds " + code_of(type_),
+                file.path().string() + ": holds " + held_by(type) + ", but " +
+                    files_.front().path().string() + " holds " + held_by(type_),
                 {.path = file.path(),
                  .why = "all files of a dataset have one type",
                  .remedies = std::move(remedies)});
@@ -133,7 +152,7 @@ class SourceBuilder {
   DType type_;
   std::string type_reason_;
   std::string version_;
-  bool by_columns_ = false;
+  std::vector<ColumnMajorArray> column_major_;
   std::size_t npy_files_ = 0;
   std::size_t raw_files_ = 0;
 };
@@ -270,7 +289,7 @@ Source section(const Source& whole, std::uint64_t first, std::uint64_t count) {
   part.format = whole.format;
   part.format_version = whole.format_version;
   part.type_reason = whole.type_reason;
-  part.by_columns = whole.by_columns;
+  part.column_major_ = whole.column_major_;
   part.is_section_ = true;
   part.bytes_ = count * element_bytes;
   part.bytes_before_ = whole.bytes_before() + first * element_bytes;

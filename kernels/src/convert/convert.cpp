@@ -33,60 +33,66 @@ struct Converting {
   using Input = Raw<input_bytes>;
   using Output = Raw<output_bytes>;
 
-  /// `inexact` is counted in device memory (`counter`) until finish().
+  /// The losses are counted in device memory (`counter`) until finish().
   struct Partial {
-    std::uint64_t inexact = 0;
+    conversion::Losses losses;
     Buffer counter;
   };
 
   static constexpr Merge merge_order = Merge::unordered;
-  static constexpr std::string_view partial_name = "ooc.convert/1";
+  static constexpr std::string_view partial_name = "ooc.convert/2";
 
   ElementType from, to;
-  bool strict;
+  ConvertOptions options;
   std::string path;
 
   Partial make_partial(Stream& stream) const {
     Partial partial;
-    partial.counter = Buffer(stream.temporaries(), sizeof(std::uint64_t));
-    stream.fill_zero(partial.counter.data(), sizeof(std::uint64_t));
+    partial.counter = Buffer(stream.temporaries(), sizeof(conversion::Losses));
+    stream.fill_zero(partial.counter.data(), sizeof(conversion::Losses));
     return partial;
   }
 
   void transform(Stream& stream, DeviceChunk<const Input> in, DeviceSpan<Output> out,
                  Partial& partial) const {
     conversion::convert_values(stream, from, to, reinterpret_cast<const std::byte*>(in.data),
-                               reinterpret_cast<std::byte*>(out.data), in.size,
-                               partial.counter.template as<std::uint64_t>());
+                               reinterpret_cast<std::byte*>(out.data), in.size, beyond(),
+                               partial.counter.template as<conversion::Losses>());
   }
 
   void finish(Stream& stream, std::span<Partial> partials) const {
     for (Partial& partial : partials) {
-      stream.copy(&partial.inexact, partial.counter.data(), sizeof(std::uint64_t));
+      stream.copy(&partial.losses, partial.counter.data(), sizeof(conversion::Losses));
     }
     stream.synchronize();
     for (Partial& partial : partials) partial.counter = {};
   }
 
-  void merge(Partial& total, const Partial& part) const { total.inexact += part.inexact; }
+  void merge(Partial& total, const Partial& part) const { total.losses += part.losses; }
 
   std::string question() const {
-    return std::string(name_of(from)) + " to " + std::string(name_of(to));
+    return std::string(name_of(from)) + " to " + std::string(name_of(to)) +
+           (options.clip ? ", clipped" : "");
   }
   void save(const Partial& partial, std::vector<std::byte>& out) const {
-    append_bytes(out, partial.inexact);
+    append_bytes(out, partial.losses);
   }
   void load(std::span<const std::byte> in, Partial& partial) const {
     ByteReader bytes(in);
-    partial.inexact = bytes.take<std::uint64_t>();
+    partial.losses = bytes.take<conversion::Losses>();
     bytes.require_end();
   }
 
+  conversion::Beyond beyond() const {
+    return options.clip ? conversion::Beyond::clip : conversion::Beyond::convert;
+  }
+
   void check(const Partial& total) const {
-    if (!strict || total.inexact == 0) return;
+    const std::uint64_t inexact = total.losses.all();
+    if (!options.strict || inexact == 0) return;
     throw Error(ErrorKind::bad_input,
-                path + ": not written, since " + std::to_string(total.inexact) +
-                    (total.inexact == 1 ? " value" : " values") + " would change as " +
+                path + ": not written, since " + std::to_string(inexact) +
+                    (inexact == 1 ? " value" : " values") + " would change as " +
                     std::string(name_of(to)),
                 {.path = path,
                  .hint = "choose a wider type",
@@ -100,6 +106,11 @@ void require_elements(const Source& source, const Target& target) {
     throw Error(ErrorKind::bad_input, source.name() + ": holds structs " + code_of(*source.type()),
                 {.why = "elements of one type are converted",
                  .hint = "map() takes the fields that the Input of an operator declares"});
+  }
+  if (source.by_columns()) {
+    throw Error(ErrorKind::bad_input, source.name() + ": is stored column by column",
+                {.why = "its elements would be written in the order of the file",
+                 .hint = "save it row by row"});
   }
   if (target.type.is_struct()) {
     throw Error(ErrorKind::usage,
@@ -139,9 +150,15 @@ Result<Conversion> convert(Coordinator& coordinator, const Source& source, const
 
   // map() is instantiated for sizes only; convert_values() selects the types.
   const auto run = [&]<std::size_t input_bytes, std::size_t output_bytes>() -> Result<Conversion> {
-    const Converting<input_bytes, output_bytes> op{from, to, options.strict, target.path.string()};
+    const Converting<input_bytes, output_bytes> op{from, to, options, target.path.string()};
     auto [total, stats] = map(coordinator, op, source, shaped, wanted);
-    return {{source.bytes() / input_bytes, total.inexact}, std::move(stats)};
+    const conversion::Losses& losses = total.losses;
+    return {{.count = source.bytes() / input_bytes,
+             .inexact = losses.all(),
+             .rounded = losses.rounded,
+             .overflowed = losses.overflowed,
+             .clipped = losses.clipped},
+            std::move(stats)};
   };
   const auto run_to = [&]<std::size_t input_bytes>() {
     switch (size_of(to)) {

@@ -6,7 +6,7 @@
 namespace ooc::conversion {
 
 void convert_values_cuda(Stream&, ElementType, ElementType, const std::byte*, std::byte*,
-                         std::size_t, std::uint64_t*) {
+                         std::size_t, Beyond, Losses*) {
   refuse_cuda();
 }
 

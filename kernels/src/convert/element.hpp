@@ -3,6 +3,7 @@
 #include <ooc/detail/base/element_type.hpp>
 
 #include <bit>
+#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -156,6 +157,16 @@ constexpr To truncate(Float value) {
   return value < Inside::lowest ? Limits::lowest() : not_above;
 }
 
+/// True if no integer of type To is left of a value without its fraction, as of NaN.
+template <class To, class Float>
+constexpr bool is_out_of_range(Float value) {
+  using Inside = ValueRange<To, Float>;
+  // The fraction of what is above this is cut. Where the type has none, that is `lowest`, too.
+  constexpr Float below = Inside::lowest - 1;
+  const bool low = below < Inside::lowest ? value > below : value >= Inside::lowest;
+  return !(low & (value < Inside::too_large));
+}
+
 // --- all types ----------------------------------------------------------------------------------
 
 /// Returns the value of an element exactly: as a float if that suffices, else as a double. Not for
@@ -220,6 +231,68 @@ constexpr bool is_exact(From before, To after) {
   } else {
     return exactly(before) == exactly(after);
   }
+}
+
+// --- what is beyond a type
+// ------------------------------------------------------------------------
+
+/// True if type From has numbers that are infinite, or out of range, as a To.
+template <class To, class From>
+inline constexpr bool can_exceed = true;
+template <class To, class From>
+requires(is_floating<To>&& is_floating<From>) inline constexpr bool can_exceed<To, From> =
+    LayoutOf<From>::bias > LayoutOf<To>::bias ||
+    (LayoutOf<From>::bias == LayoutOf<To>::bias && sizeof(From) > sizeof(To));
+template <class To, std::integral From>
+requires(is_floating<To>) inline constexpr bool can_exceed<To, From> =
+    std::is_same_v<To, Float16> && std::numeric_limits<From>::digits >= 16;
+
+/// True if a finite number becomes infinite, or if an integer type does not reach to a value: a
+/// number, an infinity or NaN.
+template <class To, class From>
+constexpr bool is_beyond(From value) {
+  if constexpr (!can_exceed<To, From>) {
+    return false;
+  } else if constexpr (std::is_integral_v<To> && std::is_integral_v<From>) {
+    return !std::in_range<To>(value);
+  } else if constexpr (std::is_integral_v<To>) {
+    return is_out_of_range<To>(exactly(value));
+  } else if constexpr (std::is_integral_v<From>) {
+    constexpr int rounds_up = 65520;  // to 2^16, which is infinite as f2
+    const bool low = std::is_signed_v<From> && std::cmp_less_equal(value, -rounds_up);
+    return low | std::cmp_greater_equal(value, rounds_up);
+  } else {
+    using Wide = LayoutOf<decltype(exactly(value))>;
+    using Narrow = LayoutOf<To>;
+    using Bits = typename Wide::Bits;
+    // Half a unit of To's last bit below the first power of two that it does not have.
+    constexpr Bits rounds_up = Wide::power_of_two(Narrow::bias + 1) -
+                               (Bits{1} << (Wide::fraction_bits - Narrow::fraction_bits - 1));
+    const Bits magnitude = std::bit_cast<Bits>(exactly(value)) & (Wide::sign - 1);
+    return (magnitude >= rounds_up) & (magnitude < Wide::infinity);
+  }
+}
+
+/// Returns the finite value of type To that is nearest to one that is beyond it. `after` is what
+/// convert() makes of it; NaN has no nearest integer and stays that.
+template <class To, class From>
+constexpr To clipped(From value, To after) {
+  if constexpr (is_floating<To>) {
+    using Bits = typename LayoutOf<To>::Bits;
+    return std::bit_cast<To>(static_cast<Bits>(std::bit_cast<Bits>(after) - 1));
+  } else if constexpr (is_floating<From>) {
+    return after;  // is clipped already
+  } else {
+    using Limits = std::numeric_limits<To>;
+    return std::cmp_less(value, 0) ? Limits::lowest() : Limits::max();
+  }
+}
+
+/// True if a value beyond a type can be clipped: NaN cannot.
+template <class From>
+constexpr bool is_clippable(From value) {
+  if constexpr (is_floating<From>) return exactly(value) == exactly(value);
+  return true;
 }
 
 }  // namespace ooc::conversion

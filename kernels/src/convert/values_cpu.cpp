@@ -22,32 +22,44 @@ template <class T>
   }
 }
 
-/// Converts a block and returns the number of inexact elements.
+/// The elements of a block that change, and those of them that are beyond the type.
+struct Changed {
+  std::uint32_t all = 0, beyond = 0;
+};
+
+/// Converts a block. A loop of its own finds what is beyond the type, since blocks without losses
+/// need none, and the first one is slower if it does both.
 template <class From, class To>
-[[gnu::always_inline]] inline std::uint32_t convert_block(const From* __restrict in,
-                                                          To* __restrict out) {
+[[gnu::always_inline]] inline Changed convert_block(const From* __restrict in, To* __restrict out) {
+  Changed changed;
   std::uint32_t inexact = 0;
   for (std::size_t i = 0; i < block_elements; ++i) {
     const To converted = convert<To>(in[i]);
     store(converted, out[i]);
     inexact += is_exact(in[i], converted) ? 0u : 1u;
   }
-  return inexact;
+  if (can_exceed<To, From> && inexact != 0) {
+    std::uint32_t beyond = 0;
+    for (std::size_t i = 0; i < block_elements; ++i) beyond += is_beyond<To>(in[i]) ? 1u : 0u;
+    changed.beyond = beyond;
+  }
+  changed.all = inexact;
+  return changed;
 }
 
 template <class From, class To>
-std::uint32_t convert_block_sse2(const From* in, To* out) {
+Changed convert_block_sse2(const From* in, To* out) {
   return convert_block(in, out);
 }
 
 template <class From, class To>
-[[gnu::target("avx2,f16c")]] std::uint32_t convert_block_avx2(const From* in, To* out) {
+[[gnu::target("avx2,f16c")]] Changed convert_block_avx2(const From* in, To* out) {
   return convert_block(in, out);
 }
 
 template <class From, class To>
 [[gnu::target(
-    "avx2,f16c,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,prefer-vector-width=512")]] std::uint32_t
+    "avx2,f16c,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,prefer-vector-width=512")]] Changed
 convert_block_avx512(const From* in, To* out) {
   return convert_block(in, out);
 }
@@ -62,33 +74,51 @@ auto converter_of_blocks(Simd simd) {
   __builtin_unreachable();
 }
 
+/// Clips the elements of a block that are beyond the type, and returns their number.
 template <class From, class To>
-std::uint64_t convert_all(const From* in, To* out, std::size_t count, Simd simd) {
+std::uint32_t clip_block(const From* in, To* out) {
+  std::uint32_t count = 0;
+  for (std::size_t i = 0; i < block_elements; ++i) {
+    if (!is_beyond<To>(in[i]) || !is_clippable(in[i])) continue;
+    out[i] = clipped(in[i], out[i]);
+    ++count;
+  }
+  return count;
+}
+
+template <class From, class To>
+Losses convert_all(const From* in, To* out, std::size_t count, Beyond beyond, Simd simd) {
   const auto convert_one = converter_of_blocks<From, To>(simd);
+  Losses losses;
+  const auto take_block = [&](const From* from, To* to) {
+    const Changed changed = convert_one(from, to);
+    const bool clips = beyond == Beyond::clip && changed.beyond != 0;
+    const std::uint32_t clipped = clips ? clip_block(from, to) : 0;
+    losses += {changed.all - changed.beyond, changed.beyond - clipped, clipped};
+  };
   const std::size_t whole = count - count % block_elements;
-  std::uint64_t inexact = 0;
-  for (std::size_t i = 0; i < whole; i += block_elements) inexact += convert_one(in + i, out + i);
-  if (whole == count) return inexact;
+  for (std::size_t i = 0; i < whole; i += block_elements) take_block(in + i, out + i);
+  if (whole == count) return losses;
   std::array<From, block_elements> rest{};  // zeros are exact
   std::array<To, block_elements> converted;
   std::copy(in + whole, in + count, rest.begin());
-  inexact += convert_one(rest.data(), converted.data());
+  take_block(rest.data(), converted.data());
   std::copy_n(converted.begin(), count - whole, out + whole);
-  return inexact;
+  return losses;
 }
 
 }  // namespace
 
-std::uint64_t convert_values_cpu(ElementType from, ElementType to, const std::byte* in,
-                                 std::byte* out, std::size_t count, Simd simd) {
+Losses convert_values_cpu(ElementType from, ElementType to, const std::byte* in, std::byte* out,
+                          std::size_t count, Beyond beyond, Simd simd) {
   return visit(from, [&]<class From>(std::type_identity<From>) {
-    return visit(to, [&]<class To>(std::type_identity<To>) -> std::uint64_t {
+    return visit(to, [&]<class To>(std::type_identity<To>) -> Losses {
       if constexpr (std::is_same_v<From, To>) {
         if (count != 0) std::memcpy(out, in, count * sizeof(From));
-        return 0;
+        return {};
       } else {
         return convert_all(reinterpret_cast<const From*>(in), reinterpret_cast<To*>(out), count,
-                           simd);
+                           beyond, simd);
       }
     });
   });

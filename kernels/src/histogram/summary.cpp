@@ -14,7 +14,8 @@ Result<Summary> summarize(Coordinator& coordinator, const Source& source,
     binning::FoundBins found = binning::find_bins(coordinator, source, options.histogram, wanted);
     if (!found.bins) return {Summary{}, std::move(found.pass->stats)};
     return visit(source.element(), [&]<class T>(std::type_identity<T>) -> Result<Summary> {
-      const std::tuple both{Reduction<T>(options.reduce), CountBins<T>(found.bins)};
+      const std::tuple both{Reduction<T>(options.reduce, source.column_major()),
+                            CountBins<T>(found.bins)};
       auto [answers, stats] = binning::fold_found(coordinator, both, source, found, wanted);
       auto& [statistics, histogram] = answers;
       stats = binning::complete(histogram, source, options.histogram, found, stats);
@@ -28,7 +29,8 @@ Result<std::tuple<Part<Statistics>, Part<Histogram>>> collect_summary(Coordinato
                                                                       const SummaryOptions& options,
                                                                       const PassOptions& wanted) {
   return visit(section.element(), [&]<class T>(std::type_identity<T>) {
-    const std::tuple both{Reduction<T>(options.reduce), CountBins<T>(options.histogram)};
+    const std::tuple both{Reduction<T>(options.reduce, section.column_major()),
+                          CountBins<T>(options.histogram)};
     return collect(coordinator, both, section, wanted);
   });
 }

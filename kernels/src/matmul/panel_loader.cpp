@@ -142,7 +142,7 @@ void PanelLoader::bring_converted(std::span<const std::span<std::byte>> segments
   copy(*stream_, CopyDirection::h2d, landing, segments);
   if (types.file.swapped) stream_->swap_bytes(landing, bytes, job_.problem.file_bytes);
   conversion::convert_values(*stream_, types.file.element, types.operand, landing, target,
-                             bytes / job_.problem.file_bytes, nullptr);
+                             bytes / job_.problem.file_bytes, conversion::Beyond::convert, nullptr);
 }
 
 void PanelLoader::finish() {

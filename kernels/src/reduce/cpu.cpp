@@ -92,6 +92,21 @@ OOC_INLINE Located locate(const Tile<T>& tile, T value, MayMatter may_matter) {
   return {order_key(tile.data[index]), index};
 }
 
+/// Counts the infinities of a tile. Only tiles whose extremes are infinite have any.
+template <class T>
+OOC_INLINE std::uint32_t count_infinities(const Tile<T>& tile, std::uint64_t min_key,
+                                          std::uint64_t max_key) {
+  std::uint32_t count = 0;
+  if constexpr (is_floating<T>) {
+    constexpr T infinity = std::numeric_limits<T>::infinity();
+    if (min_key != order_key(-infinity) && max_key != order_key(infinity)) return 0;
+    for (std::size_t i = 0; i < tile.size; ++i) {
+      count += tile.data[i] == infinity || tile.data[i] == -infinity ? 1u : 0u;
+    }
+  }
+  return count;
+}
+
 template <class T>
 OOC_INLINE void locate_extremes(const Tile<T>& tile, const Columns<T>& seen, CpuLane& lane,
                                 TileResult& result) {
@@ -106,6 +121,7 @@ OOC_INLINE void locate_extremes(const Tile<T>& tile, const Columns<T>& seen, Cpu
   result.max_key = max.key;
   result.argmin = min.index;
   result.argmax = max.index;
+  result.inf = count_infinities(tile, min.key, max.key);
   if (min.index != nowhere) lane.min_rank = rank_of<T>(min.key);
   if (max.index != nowhere) lane.max_rank = rank_of<T>(max.key);
   lane.any = true;

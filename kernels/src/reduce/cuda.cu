@@ -1,3 +1,4 @@
+#include "reduce/places.hpp"
 #include "reduce/tiles.hpp"
 
 #include <ooc/coordinator.hpp>
@@ -79,8 +80,9 @@ struct Larger {
   }
 };
 
-struct First {
-  __device__ std::uint32_t operator()(std::uint32_t left, std::uint32_t right) const {
+struct Smallest {
+  template <class V>
+  __device__ V operator()(V left, V right) const {
     return left < right ? left : right;  // nowhere is the largest
   }
 };
@@ -101,6 +103,12 @@ template <class T>
 __device__ bool is_nan(T value) {
   const double number = to_double(value);
   return number != number;
+}
+
+template <class T>
+__device__ bool is_infinite(T value) {
+  const double number = to_double(value);
+  return number - number != 0 && number == number;
 }
 
 template <class T>
@@ -130,6 +138,13 @@ template <class T>
 __device__ std::uint64_t key_at(const T* data, Extreme extreme) {
   return extreme.index == nowhere ? 0 : order_key(data[extreme.index]);
 }
+
+/// The extreme of a tile in row-major order, of those with the same place in it.
+struct Earlier {
+  __device__ PlacedKey operator()(PlacedKey left, PlacedKey right) const {
+    return right.place < left.place ? right : left;
+  }
+};
 
 /// Calls body(value, index) for the elements of this thread's column, in order. Loads several of
 /// them before it uses the first, so that the loads overlap.
@@ -161,6 +176,13 @@ __device__ double squares_of_column(const T* data, std::uint32_t size, double me
 }
 
 template <class T>
+__device__ std::uint32_t infinities_of_column(const T* data, std::uint32_t size) {
+  std::uint32_t count = 0;
+  for_each_in_column(data, size, [&](T value, std::uint32_t) { count += is_infinite(value); });
+  return count;
+}
+
+template <class T>
 __global__ void __launch_bounds__(columns, 4)
     reduce_tiles(const T* data, std::size_t count, TileResult* results) {
   __shared__ ThreadSlots doubles;
@@ -185,11 +207,15 @@ __global__ void __launch_bounds__(columns, 4)
   result.argmax = max.index;
   if constexpr (is_floating<T>) {
     result.nan = combine(column.nan, Add{}, counts);
-    result.first_nan = combine(column.first_nan, First{}, counts);
+    result.first_nan = combine(column.first_nan, Smallest{}, counts);
     result.sum = add_columns(column.sum, doubles);
     if (result.nan < size) {
       const double mean = result.sum / static_cast<double>(size - result.nan);
       result.m2 = add_columns(squares_of_column(data, size, mean), doubles);
+      // All threads have the same extremes.
+      if (is_infinite(data[min.index]) || is_infinite(data[max.index])) {
+        result.inf = combine(infinities_of_column(data, size), Add{}, counts);
+      }
     }
   } else {
     result.sum_high = combine(column.sum_high, Add{}, signed_words);
@@ -202,6 +228,45 @@ __global__ void __launch_bounds__(columns, 4)
     }
   }
   if (threadIdx.x == 0) results[blockIdx.x] = result;
+}
+
+/// Finds the first extremes and the first NaN, in row-major order, of elements `begin` to `end` - 1
+/// of a chunk, which are of one array. One block for each tile, which adds to what others found.
+template <class T>
+__global__ void __launch_bounds__(columns)
+    place_tiles(const T* data, std::uint64_t first, std::size_t begin, std::size_t end,
+                ArrayPlaces array, const TileResult* results, TilePlaces* places) {
+  __shared__ PlacedKey placed[columns];
+  __shared__ std::uint64_t words[columns];
+  const std::size_t tile = begin / tile_elements + blockIdx.x;
+  const TileResult& result = results[tile];
+  const std::uint64_t min_rank = rank_of<T>(result.min_key);
+  const std::uint64_t max_rank = rank_of<T>(result.max_key);
+
+  PlacedKey min_here, max_here;
+  std::uint64_t nan_here = nowhere_at_all;
+  const std::size_t tile_end = min((tile + 1) * tile_elements, end);
+  for (std::size_t i = max(tile * tile_elements, begin) + threadIdx.x; i < tile_end; i += columns) {
+    const T value = data[i];
+    if (is_floating<T> && is_nan(value)) {
+      nan_here = min(nan_here, array.place_of(first + i));
+      continue;
+    }
+    const std::uint64_t key = order_key(value);
+    const std::uint64_t rank = rank_of<T>(key);
+    if (rank != min_rank && rank != max_rank) continue;
+    const PlacedKey here{array.place_of(first + i), key};
+    if (rank == min_rank) min_here = Earlier{}(min_here, here);
+    if (rank == max_rank) max_here = Earlier{}(max_here, here);
+  }
+  const PlacedKey min_found = combine(min_here, Earlier{}, placed);
+  const PlacedKey max_found = combine(max_here, Earlier{}, placed);
+  const std::uint64_t nan_found = combine(nan_here, Smallest{}, words);
+  if (threadIdx.x != 0) return;
+  TilePlaces& all = places[tile];
+  all.min = Earlier{}(all.min, min_found);
+  all.max = Earlier{}(all.max, max_found);
+  all.first_nan = min(all.first_nan, nan_found);
 }
 
 }  // namespace
@@ -217,6 +282,27 @@ void reduce_tiles_cuda(Stream& stream, ElementType type, const std::byte* data, 
   });
   stream.check_launch("the kernel of reduce");
   stream.copy(results.data(), on_device.data(), results.size_bytes());
+  stream.synchronize();
+}
+
+void place_tiles_cuda(Stream& stream, ElementType type, const std::byte* data,
+                      std::span<const PlacedPart> parts, std::uint64_t first,
+                      std::span<const TileResult> results, std::span<TilePlaces> places) {
+  const Buffer on_device(stream.temporaries(), results.size_bytes());
+  const Buffer placed(stream.temporaries(), places.size_bytes());
+  stream.copy(on_device.data(), results.data(), results.size_bytes());
+  stream.copy(placed.data(), places.data(), places.size_bytes());
+  visit(type, [&]<class T>(std::type_identity<T>) {
+    for (const auto& [array, begin, end] : parts) {
+      const std::size_t tiles = (end - 1) / tile_elements - begin / tile_elements + 1;
+      place_tiles<<<static_cast<unsigned>(tiles), columns, 0,
+                    static_cast<cudaStream_t>(stream.native())>>>(
+          reinterpret_cast<const T*>(data), first, begin, end, array, on_device.as<TileResult>(),
+          placed.as<TilePlaces>());
+    }
+  });
+  stream.check_launch("the kernel of reduce");
+  stream.copy(places.data(), placed.data(), places.size_bytes());
   stream.synchronize();
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/cuda_absent.hpp"
 #include "reduce/exact_sum.hpp"
+#include "reduce/places.hpp"
 #include "reduce/tiles.hpp"
 
 namespace ooc::reduction {
@@ -11,6 +12,11 @@ void reduce_tiles_cuda(Stream&, ElementType, const std::byte*, std::size_t, std:
 }
 
 void add_exactly_cuda(Stream&, ElementType, const std::byte*, std::size_t, ExactSum&) {
+  refuse_cuda();
+}
+
+void place_tiles_cuda(Stream&, ElementType, const std::byte*, std::span<const PlacedPart>,
+                      std::uint64_t, std::span<const TileResult>, std::span<TilePlaces>) {
   refuse_cuda();
 }
 

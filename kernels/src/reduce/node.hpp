@@ -1,23 +1,30 @@
 #pragma once
 
+#include "reduce/places.hpp"
 #include "reduce/tiles.hpp"
 
 #include <ooc/detail/kernels/number.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 
 namespace ooc::reduction {
 
-inline constexpr std::uint64_t nowhere_at_all = std::numeric_limits<std::uint64_t>::max();
+/// The number of infinite elements. Integers have none, and no room for it.
+struct InfiniteCount {
+  std::uint64_t inf = 0;
+};
+struct NoInfinities {
+  static constexpr std::uint64_t inf = 0;
+};
 
 /// The statistics of neighbouring tiles: a node of the tree of tiles. Indices count from the start
-/// of the dataset.
+/// of the dataset; for an array in Fortran order, they are places in row-major order.
 template <class T>
-struct Node {
+struct Node : std::conditional_t<is_floating<T>, InfiniteCount, NoInfinities> {
   using Sum = std::conditional_t<is_floating<T>, double, int128>;
 
   std::uint64_t count = 0;
@@ -34,7 +41,7 @@ struct Node {
   double mean() const { return static_cast<double>(sum) / static_cast<double>(values()); }
 
   void merge_right(const Node& right) {
-    if (nan == 0) first_nan = right.first_nan;
+    first_nan = std::min(first_nan, right.first_nan);
     if (values() == 0) {
       take_values(right);
     } else if (right.values() != 0) {
@@ -42,6 +49,7 @@ struct Node {
     }
     count += right.count;
     nan += right.nan;
+    if constexpr (is_floating<T>) this->inf += right.inf;
   }
 
  private:
@@ -60,9 +68,11 @@ struct Node {
     const double weight = left_values * right_values / (left_values + right_values);
     m2 = (m2 + right.m2) + (delta * delta) * weight;
     sum += right.sum;
-    // If both are equal, the left one is first.
-    if (rank_of<T>(right.min_key) < rank_of<T>(min_key)) take_minimum(right);
-    if (rank_of<T>(right.max_key) > rank_of<T>(max_key)) take_maximum(right);
+    // Of equal ones the first counts, which in Fortran order may be the right one.
+    const std::uint64_t min = rank_of<T>(min_key), right_min = rank_of<T>(right.min_key);
+    if (right_min < min || (right_min == min && right.argmin < argmin)) take_minimum(right);
+    const std::uint64_t max = rank_of<T>(max_key), right_max = rank_of<T>(right.max_key);
+    if (right_max > max || (right_max == max && right.argmax < argmax)) take_maximum(right);
   }
 
   void take_minimum(const Node& right) {
@@ -108,6 +118,7 @@ Node<T> node_of(const TileResult& tile, std::uint64_t first, std::size_t count) 
   node.m2 = tile.m2;
   if constexpr (is_floating<T>) {
     node.sum = tile.sum;
+    node.inf = tile.inf;
   } else {
     node.sum = int128{tile.sum_high} * (std::int64_t{1} << 32) + tile.sum_low;
   }
@@ -117,6 +128,18 @@ Node<T> node_of(const TileResult& tile, std::uint64_t first, std::size_t count) 
   node.argmin = index_of(tile.argmin);
   node.argmax = index_of(tile.argmax);
   node.first_nan = index_of(tile.first_nan);
+  return node;
+}
+
+/// The same for a tile of data in Fortran order.
+template <class T>
+Node<T> node_of(const TileResult& tile, const TilePlaces& places, std::size_t count) {
+  Node<T> node = node_of<T>(tile, 0, count);
+  node.argmin = places.min.place;
+  node.argmax = places.max.place;
+  node.first_nan = places.first_nan;
+  if (places.min.place != nowhere_at_all) node.min_key = places.min.key;
+  if (places.max.place != nowhere_at_all) node.max_key = places.max.key;
   return node;
 }
 

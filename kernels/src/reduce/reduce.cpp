@@ -1,5 +1,6 @@
 #include "reduce/exact_sum.hpp"
 #include "reduce/node.hpp"
+#include "reduce/places.hpp"
 #include "reduce/tiles.hpp"
 
 #include <ooc/detail/base/units.hpp>
@@ -30,6 +31,9 @@ struct Found final : OpaqueState {
   TileTree<Node<T>> tree;
   std::vector<reduction::TileResult> tiles;  // of one chunk; kept to reuse the memory
   reduction::CpuLane lane;
+  // Of data in Fortran order.
+  std::vector<reduction::TilePlaces> places;
+  reduction::TilePlaces lane_places;
   ExactSum sum;  // used if ReduceOptions::exact
 };
 
@@ -115,6 +119,7 @@ Statistics statistics_of(const Node<T>& root, const ExactSum& sum, const ReduceO
   Statistics result;
   result.count = root.count;
   result.nan = root.nan;
+  result.inf = root.inf;
   if (root.nan > 0 && options.nan == NanPolicy::propagate) {
     set_nan(result, quiet_nan);
     require_places({root.first_nan});
@@ -144,7 +149,7 @@ OpaquePartial Reduction<T>::make_partial(Stream& stream) const {
 template <IsElement T>
 void Reduction<T>::consume(Stream& stream, DeviceChunk<const T> in, Partial& partial) const {
   assert(in.first % tile_elements == 0);
-  auto& [simd, tree, tiles, lane, sum] = found_in<T>(partial);
+  auto& [simd, tree, tiles, lane, places, lane_places, sum] = found_in<T>(partial);
   tiles.resize(divide_up(in.size, tile_elements));
   const auto* bytes = reinterpret_cast<const std::byte*>(in.data);
   constexpr ElementType type = element_type_of<T>();
@@ -155,11 +160,22 @@ void Reduction<T>::consume(Stream& stream, DeviceChunk<const T> in, Partial& par
     reduce_tiles_cuda(stream, type, bytes, in.size, tiles);
     if (is_floating<T> && options_.exact) add_exactly_cuda(stream, type, bytes, in.size, sum);
   }
+  if (!column_major_.empty()) {
+    const auto parts = reduction::parts_of(column_major_, in.first, in.size);
+    places.assign(tiles.size(), {});
+    if (stream.kind() == DeviceKind::cpu) {
+      place_tiles_cpu(type, bytes, parts, in.first, tiles, lane_places, places);
+    } else {
+      place_tiles_cuda(stream, type, bytes, parts, in.first, tiles, places);
+    }
+  }
   for (std::size_t i = 0; i < tiles.size(); ++i) {
     const std::size_t begin = i * tile_elements;
     const std::uint64_t first = in.first + begin;
     const std::size_t count = std::min(in.size - begin, tile_elements);
-    tree.add(first / tile_elements, reduction::node_of<T>(tiles[i], first, count));
+    tree.add(first / tile_elements, column_major_.empty()
+                                        ? reduction::node_of<T>(tiles[i], first, count)
+                                        : reduction::node_of<T>(tiles[i], places[i], count));
   }
 }
 
@@ -197,7 +213,8 @@ std::string Reduction<T>::question() const {
 
 template <IsElement T>
 void Reduction<T>::save(const Partial& total, std::vector<std::byte>& out) const {
-  static_assert(sizeof(Node<T>) == 8 * sizeof(std::uint64_t) + sizeof(typename Node<T>::Sum));
+  constexpr std::size_t words = is_floating<T> ? 9 : 8;  // without a gap between them
+  static_assert(sizeof(Node<T>) == words * sizeof(std::uint64_t) + sizeof(typename Node<T>::Sum));
   static const Found<T> nothing;
   const auto& found = total ? static_cast<const Found<T>&>(*total) : nothing;
   auto nodes = std::vector(found.tree.nodes().begin(), found.tree.nodes().end());
@@ -278,14 +295,14 @@ template class Reduction<BFloat16>;
 Result<Statistics> reduce(Coordinator& coordinator, const Source& source,
                           const ReduceOptions& options, const PassOptions& wanted) {
   return visit(source.element(), [&]<class T>(std::type_identity<T>) {
-    return fold(coordinator, Reduction<T>(options), source, wanted);
+    return fold(coordinator, Reduction<T>(options, source.column_major()), source, wanted);
   });
 }
 
 Result<Part<Statistics>> collect_reduce(Coordinator& coordinator, const Source& section,
                                         const ReduceOptions& options, const PassOptions& wanted) {
   return visit(section.element(), [&]<class T>(std::type_identity<T>) {
-    return collect(coordinator, Reduction<T>(options), section, wanted);
+    return collect(coordinator, Reduction<T>(options, section.column_major()), section, wanted);
   });
 }
 

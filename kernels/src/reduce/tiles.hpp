@@ -41,6 +41,7 @@ struct TileResult {
   std::uint64_t min_key = 0;  // order_key() of the minimum; unused if all are NaN
   std::uint64_t max_key = 0;
   std::uint32_t nan = 0;
+  std::uint32_t inf = 0;
   std::uint32_t argmin = nowhere;
   std::uint32_t argmax = nowhere;
   std::uint32_t first_nan = nowhere;

@@ -74,6 +74,9 @@ class Blocks {
           std::span(memory).first(std::min(block_bytes_, source_.bytes() - begin));
       bytes_.read(begin, elements);
       loaded_.fetch_add(1);
+      if (type_.is_bool) {
+        for (std::byte& each : elements) each = std::min(each, std::byte{1});
+      }
       if (type_.swapped) swap_bytes(elements, size_of(type_.element));
       look(thread, elements, elements_before_ + block * block_elements);
     }

@@ -11,6 +11,7 @@
 #include <limits>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 // Exact results are computed again by definition, and must be equal; so must sum and mean if
 // ReduceOptions::exact. The others may differ by what the rounding of reduce() explains.
@@ -77,6 +78,30 @@ struct Extreme {
   }
 };
 
+/// The index of an element as NumPy counts, in row-major order.
+class RowMajor {
+ public:
+  explicit RowMajor(const Source& source) : arrays_(source.column_major()) {}
+
+  /// `index`: its index in the order of the file.
+  std::uint64_t index_of(std::uint64_t index) const {
+    for (const ColumnMajorArray& array : arrays_) {
+      if (index < array.first) return index;
+      std::uint64_t rest = index - array.first, place = 0, count = 1;
+      for (const std::uint64_t length : array.shape) {
+        place = place * length + rest % length;
+        rest /= length;
+        count *= length;
+      }
+      if (index - array.first < count) return array.first + place;
+    }
+    return index;
+  }
+
+ private:
+  std::vector<ColumnMajorArray> arrays_;
+};
+
 /// The findings of one thread. `Value` is double, or the widest integer of its signedness.
 template <class Value>
 struct alignas(128) Findings {
@@ -84,7 +109,8 @@ struct alignas(128) Findings {
 
   double center = 0;  // squares are of the distances from it
   std::uint64_t count = 0, nan = 0, first_nan = std::numeric_limits<std::uint64_t>::max();
-  bool infinite = false, negative_infinite = false;
+  std::uint64_t infinite = 0, negative_infinite = 0;
+  const RowMajor* places = nullptr;
   Extreme<Value> min{}, max{};
   std::conditional_t<of_floats, PlainSum, int128> sum{};  // exact; of the finite values
   long double magnitude = 0;                              // the sum of their magnitudes
@@ -104,17 +130,18 @@ struct alignas(128) Findings {
     long double block_magnitude = 0, block_squares = 0;
     for (std::size_t i = 0; i < elements.size(); ++i) {
       const Value value = plain::value_of(elements[i]);
+      const std::uint64_t index = places->index_of(first + i);
       ++count;
       if (value != value) {
         ++nan;
-        first_nan = std::min(first_nan, first + i);
+        first_nan = std::min(first_nan, index);
         continue;
       }
-      min.see(value, first + i, less);
-      max.see(value, first + i, greater);
+      min.see(value, index, less);
+      max.see(value, index, greater);
       if constexpr (of_floats) {
         if (std::isinf(value)) {
-          (value > 0 ? infinite : negative_infinite) = true;
+          ++(value > 0 ? infinite : negative_infinite);
           continue;
         }
         sum.add(value);
@@ -134,8 +161,8 @@ struct alignas(128) Findings {
     count += other.count;
     nan += other.nan;
     first_nan = std::min(first_nan, other.first_nan);
-    infinite |= other.infinite;
-    negative_infinite |= other.negative_infinite;
+    infinite += other.infinite;
+    negative_infinite += other.negative_infinite;
     if (other.min.any) min.see(other.min.value, other.min.index, less);
     if (other.max.any) max.see(other.max.value, other.max.index, greater);
     if constexpr (of_floats) {
@@ -222,13 +249,14 @@ class Comparison {
   void run() const {
     same("count", whole(found_.count), whole(seen_.count));
     same("nan", whole(found_.nan), whole(seen_.nan));
+    same("inf", whole(found_.inf), whole(seen_.infinite + seen_.negative_infinite));
     if (seen_.count == 0) return expect(Findings<Value>::zero(), {}, {}, {}, {});
     if (seen_.nan != 0 && options_.nan == NanPolicy::propagate) {
       return expect(nan, nan, whole(seen_.first_nan), nan, whole(seen_.first_nan));
     }
     if (seen_.count == seen_.nan) return expect(0.0, nan, {}, nan, {});
     check_extremes();
-    if (seen_.infinite || seen_.negative_infinite) {
+    if (seen_.infinite + seen_.negative_infinite != 0) {
       check_infinite();
     } else {
       check_moments();
@@ -271,7 +299,8 @@ class Comparison {
     // The finite values of the data may overflow to an infinity too, of either sign. The sum is
     // then an infinity or NaN, depending on the order, so it only must not be finite.
     const bool overflows = !options_.exact && may_overflow(seen_.magnitude);
-    const double sum = (seen_.infinite ? infinity : 0) - (seen_.negative_infinite ? infinity : 0);
+    const double sum =
+        (seen_.infinite != 0 ? infinity : 0) - (seen_.negative_infinite != 0 ? infinity : 0);
     if (!overflows || is_finite(found_.sum)) same("sum", found_.sum, sum);
     if (!overflows || is_finite(maybe(found_.mean))) same("mean", maybe(found_.mean), sum);
     same("variance", maybe(found_.variance), nan);
@@ -328,9 +357,10 @@ void verify_reduce(Coordinator& coordinator, const Source& source, const ReduceO
                    const Statistics& found, const PassOptions& wanted) {
   const Coordinator::Reservation reservation = coordinator.reserve();
   const double mean = found.mean.value_or(0);
+  const RowMajor places(source);
   visit(source.type().value_or(DType{}).element, [&]<class T>(std::type_identity<T>) {
     using Value = decltype(plain::value_of(T{}));
-    const Findings<Value> nothing_seen{.center = std::isfinite(mean) ? mean : 0};
+    const Findings<Value> nothing_seen{.center = std::isfinite(mean) ? mean : 0, .places = &places};
     const auto seen = plain::look_at_all<T>(coordinator.options(), wanted, source, nothing_seen);
     Comparison<Value>(source, options, seen, found).run();
   });

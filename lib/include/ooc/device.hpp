@@ -119,6 +119,11 @@ class OOC_API Stream {
   /// bytes.
   virtual void swap_bytes(void* data, std::size_t bytes, std::size_t element_bytes) = 0;
 
+  /// Makes each byte but 0 a 1, in rows as those of copy_rows(): of files of bool, in which any
+  /// such byte stands for `true`.
+  virtual void make_bools(void* data, std::size_t pitch, std::size_t row_bytes,
+                          std::size_t rows) = 0;
+
   /// Copies fields of records, each to its place in the record of that number in another array. The
   /// arrays do not overlap. What lies between the fields there is left as it is.
   virtual void move_fields(const MovedRecords& records, std::span<const FieldMove> moves) = 0;

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "device/devices.hpp"
 #include "device/memory.hpp"
@@ -97,6 +98,12 @@ class CpuStream final : public Stream {
       case 8: return swap_words<std::uint64_t>(data, bytes);
     }
     throw Error(ErrorKind::internal, "elements of " + std::to_string(element_bytes) + " bytes");
+  }
+  void make_bools(void* data, std::size_t pitch, std::size_t row_bytes, std::size_t rows) override {
+    if (pitch == row_bytes) row_bytes *= std::exchange(rows, rows == 0 ? 0 : 1);
+    for (auto* row = static_cast<std::byte*>(data); rows > 0; --rows, row += pitch) {
+      for (std::size_t i = 0; i < row_bytes; ++i) row[i] = std::min(row[i], std::byte{1});
+    }
   }
   void move_fields(const MovedRecords& all, std::span<const FieldMove> moves) override {
     // A few records at a time, so that they are in the cache for all their fields.

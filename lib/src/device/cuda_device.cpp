@@ -115,6 +115,9 @@ class CudaStream final : public Stream {
   void swap_bytes(void* data, std::size_t bytes, std::size_t element_bytes) override {
     calls_.check(swap_bytes_cuda(data, bytes, element_bytes, stream_));
   }
+  void make_bools(void* data, std::size_t pitch, std::size_t row_bytes, std::size_t rows) override {
+    calls_.check(make_bools_cuda(data, pitch, row_bytes, rows, stream_));
+  }
   void move_fields(const MovedRecords& records, std::span<const FieldMove> moves) override {
     calls_.check(move_fields_cuda(records, moves, stream_));
   }

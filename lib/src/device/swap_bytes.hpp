@@ -11,6 +11,10 @@ namespace ooc {
 cudaError_t swap_bytes_cuda(void* data, std::size_t bytes, std::size_t element_bytes,
                             cudaStream_t stream);
 
+/// Enqueues a kernel that does what Stream::make_bools() says.
+cudaError_t make_bools_cuda(void* data, std::size_t pitch, std::size_t row_bytes, std::size_t rows,
+                            cudaStream_t stream);
+
 /// Looks up a kernel on the current device. Fails if this build has no code for the device.
 cudaError_t find_device_code();
 

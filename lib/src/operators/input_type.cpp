@@ -54,6 +54,12 @@ void require_no_header(const Source& source) {
   }
 }
 
+/// The error for arrays in Fortran order, of which `wanted` is read.
+Error no_rows(const Source& source, const std::string& wanted) {
+  return bad_source(source, "is stored column by column, the operator takes " + wanted,
+                    "the elements of a row do not lie side by side", "save it row by row");
+}
+
 /// True if `count` elements are those of the last dimension, of the last two, and so on.
 bool is_whole_row(const Source& source, std::uint64_t count) {
   std::uint64_t product = 1;
@@ -70,11 +76,8 @@ bool is_whole_row(const Source& source, std::uint64_t count) {
 
 void require_rows(const Source& source, ElementType element, std::uint64_t count) {
   if (count == 1) return;
-  if (source.by_columns) {
-    throw bad_source(
-        source,
-        "is stored column by column, the operator takes rows of " + describe(element, count),
-        "the elements of a row do not lie side by side", "save it row by row");
+  if (source.by_columns()) {
+    throw no_rows(source, "rows of " + describe(element, count));
   }
   if (!source.row_shape().empty() && !is_whole_row(source, count)) {
     throw bad_source(source,
@@ -117,6 +120,7 @@ std::size_t row_bytes_of(const Source& source, std::size_t element_bytes) {
                      "the operator takes whole rows, all of one length", "");
   }
   const std::uint64_t columns = *source.columns();
+  if (source.by_columns() && columns != 1) throw no_rows(source, "rows");
   const bool has_rows = !source.shape().empty() && source.shape().front() != 0;
   std::size_t bytes = 0;
   if ((columns == 0 && has_rows) || __builtin_mul_overflow(columns, element_bytes, &bytes)) {

@@ -118,7 +118,7 @@ Lane::Kernel& Lane::process(const PassParts& pass, const FedStep& step, const St
   stream_->record(*kernel.begun);
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < step.inputs.size(); ++i) {
-    if (!step.is_resident) pass.inputs[i].swap(*stream_, step.inputs[i]);
+    if (!step.is_resident) pass.inputs[i].normalize(*stream_, step.inputs[i]);
     records_[i] = pass.inputs[i].decode(*stream_, step.inputs[i], decoded_.data());
     bytes += step.records.count * pass.inputs[i].record.bytes;
   }

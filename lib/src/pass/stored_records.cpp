@@ -7,8 +7,27 @@
 
 namespace ooc {
 
-void StoredRecords::swap(Stream& stream, DeviceSpan<std::byte> data) const {
+namespace {
+
+std::vector<StoredBools> bools_of(const Source& source, std::size_t record_bytes) {
+  if (!source.type()) return {};
+  const DType& type = *source.type();
+  if (type.is_bool) return {{0, 1, 1}};
+  std::vector<StoredBools> bools;
+  for (const Field& field : type.fields) {
+    if (field.is_bool) bools.push_back({field.offset, field.bytes(), type.struct_bytes});
+  }
+  // An operator that takes bytes of any number sees those of structs as they are stored.
+  return record_bytes % size_of(type) == 0 ? bools : std::vector<StoredBools>{};
+}
+
+}  // namespace
+
+void StoredRecords::normalize(Stream& stream, DeviceSpan<std::byte> data) const {
   if (swapped_bytes != 0) stream.swap_bytes(data.data, data.size, swapped_bytes);
+  for (const auto& [offset, bytes, pitch] : bools) {
+    stream.make_bools(data.data + offset, pitch, bytes, data.size / pitch);
+  }
 }
 
 DeviceSpan<const std::byte> StoredRecords::decode(Stream& stream, DeviceSpan<std::byte> data,
@@ -32,6 +51,7 @@ std::vector<StoredRecords> stored_records(std::span<const PassInput> inputs,
     all.push_back({.record = {record.bytes, std::max(record.alignment, swapped)},
                    .place = place_in_step(plan, all.size()),
                    .swapped_bytes = swapped,
+                   .bools = bools_of(source, record.bytes),
                    .decoding = decoding,
                    .decoded_place = decoded_place(plan, decoded, all.size())});
   }

@@ -168,11 +168,11 @@ TEST(Picture, HowManyBinsShareARow) {
     return describe_rows(make(0, 1, std::vector<std::uint64_t>(bins, 1)), plain);
   };
   EXPECT_EQ(rows(24), "");
-  EXPECT_EQ(rows(256), ", 16 to a row");
-  EXPECT_EQ(rows(97), ", 5 to a row (2 in the last)");
-  EXPECT_EQ(rows(1 << 20), ", 65,536 to a row");
+  EXPECT_EQ(rows(256), ", each row sums 16 bins");
+  EXPECT_EQ(rows(97), ", each row sums 5 bins (2 in the last)");
+  EXPECT_EQ(rows(1 << 20), ", each row sums 65,536 bins");
   EXPECT_EQ(describe_rows(make(0, 1, std::vector<std::uint64_t>(256, 1)), {.rows = 24}),
-            ", 32 to a row");
+            ", each row sums 32 bins");
 }
 
 TEST(Picture, NoCountsNoBars) {

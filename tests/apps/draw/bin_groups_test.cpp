@@ -38,9 +38,9 @@ TEST(BinGroups, NothingHasNone) {
 
 TEST(BinGroups, AreDescribed) {
   EXPECT_EQ(describe_groups(24, 1, "row"), "");
-  EXPECT_EQ(describe_groups(256, 16, "row"), ", 16 to a row");
-  EXPECT_EQ(describe_groups(1 << 20, 2048, "bar"), ", 2,048 to a bar");
-  EXPECT_EQ(describe_groups(97, 5, "row"), ", 5 to a row (2 in the last)");
+  EXPECT_EQ(describe_groups(256, 16, "row"), ", each row sums 16 bins");
+  EXPECT_EQ(describe_groups(1 << 20, 2048, "bar"), ", each bar sums 2,048 bins");
+  EXPECT_EQ(describe_groups(97, 5, "row"), ", each row sums 5 bins (2 in the last)");
 }
 
 }  // namespace

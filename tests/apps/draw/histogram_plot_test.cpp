@@ -118,7 +118,8 @@ TEST(HistogramPlot, ManyBinsAreSteps) {
 
 TEST(HistogramPlot, MoreBinsThanPixelsShareSteps) {
   const std::string svg = plot_histogram(many_bins(1 << 20), {.title = "x"});
-  EXPECT_NE(svg.find("1,048,576 bins from 0 to 1048576, 2,048 to a bar<"), std::string::npos);
+  EXPECT_NE(svg.find("1,048,576 bins from 0 to 1048576, each bar sums 2,048 bins<"),
+            std::string::npos);
   std::uint64_t sum = 0;
   for (const std::string& count : all(all(svg, "data-counts=\"([0-9 ]*)\"")[0], "([0-9]+)")) {
     sum += std::stoull(count);

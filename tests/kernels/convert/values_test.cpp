@@ -17,6 +17,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "kernels/convert/definition.hpp"
 #include "support/all_types.hpp"
 #include "support/bits.hpp"
 #include "support/devices.hpp"
@@ -24,113 +25,7 @@
 namespace ooc::conversion {
 namespace {
 
-using test::bits_of;
 using test::from_bits;
-
-// --- the definition, element by element, in 64 bits of precision ---------------------------------
-
-static_assert(std::numeric_limits<long double>::digits == 64);  // holds every value of every type
-
-/// Normal numbers of a floating type are 1.fraction * 2^exponent.
-struct FloatFormat {
-  int fraction_bits, lowest_exponent, highest_exponent;
-};
-
-template <class T>
-constexpr FloatFormat format_of() {
-  if constexpr (std::is_same_v<T, Float16>)
-    return {10, -14, 15};
-  else if constexpr (std::is_same_v<T, BFloat16>)
-    return {7, -126, 127};
-  else if constexpr (std::is_same_v<T, float>)
-    return {23, -126, 127};
-  else
-    return {52, -1022, 1023};
-}
-
-/// The fraction of a floating value, aligned to the top bit.
-template <class T>
-std::uint64_t fraction_of(T value) {
-  return bits_of(value) << (64 - format_of<T>().fraction_bits);
-}
-
-/// Decodes a value from its bits. A NaN keeps only its sign.
-template <class T>
-long double exact_value(T value) {
-  if constexpr (std::is_integral_v<T>) {
-    return value;
-  } else {
-    using Limits = std::numeric_limits<long double>;
-    constexpr FloatFormat format = format_of<T>();
-    constexpr std::uint64_t sign = std::uint64_t{1} << (8 * sizeof(T) - 1);
-    const auto fraction = static_cast<long double>(fraction_of(value)) * 0x1p-64L;
-    const int biased = static_cast<int>((bits_of(value) & (sign - 1)) >> format.fraction_bits);
-    const int exponent = std::max(biased, 1) - 1 + format.lowest_exponent;
-    long double size = std::ldexp((biased != 0 ? 1 : 0) + fraction, exponent);
-    if (exponent > format.highest_exponent) {
-      size = fraction == 0 ? Limits::infinity() : Limits::quiet_NaN();
-    }
-    return (bits_of(value) & sign) != 0 ? -size : size;
-  }
-}
-
-/// The nearest number of a format, ties to even.
-long double round_to(const FloatFormat& format, long double value) {
-  if (value == 0 || !std::isfinite(value)) return value;
-  const int exponent = std::max(std::ilogb(value), format.lowest_exponent);
-  const long double unit = std::ldexp(1.0L, exponent - format.fraction_bits);
-  const long double rounded = std::nearbyint(value / unit) * unit;  // to nearest, ties to even
-  const long double too_large = std::ldexp(1.0L, format.highest_exponent + 1);
-  if (std::fabs(rounded) < too_large) return rounded;
-  return std::copysign(std::numeric_limits<long double>::infinity(), value);
-}
-
-/// Discards the fraction and clamps to an integer type.
-template <class To>
-long double truncate_into(long double value) {
-  if (std::isnan(value)) return 0;
-  constexpr long double lowest = std::numeric_limits<To>::lowest();
-  constexpr long double highest = std::numeric_limits<To>::max();
-  return std::trunc(std::min(std::max(value, lowest), highest));
-}
-
-/// The integer of type To that is congruent modulo 2^bits.
-template <class To, class From>
-To wrap(From value) {
-  constexpr int128 lowest = std::numeric_limits<To>::lowest();
-  constexpr int128 period = std::numeric_limits<To>::max() - lowest + 1;
-  const int128 above_lowest = (value - lowest) % period;
-  return static_cast<To>((above_lowest + period) % period + lowest);
-}
-
-/// True if `to` is the expected conversion of `from`.
-template <class From, class To>
-bool is_its_value(From from, To to) {
-  const long double value = exact_value(from);
-  if constexpr (std::is_same_v<From, To>) {
-    return bits_of(from) == bits_of(to);
-  } else if constexpr (std::is_integral_v<From> && std::is_integral_v<To>) {
-    return to == wrap<To>(from);
-  } else if constexpr (std::is_integral_v<To>) {
-    return exact_value(to) == truncate_into<To>(value);
-  } else {
-    if (std::signbit(exact_value(to)) != std::signbit(value)) return false;
-    if constexpr (is_floating<From>) {
-      constexpr int dropped = 64 - format_of<To>().fraction_bits;
-      constexpr std::uint64_t quiet = std::uint64_t{1} << 63;
-      const std::uint64_t fraction = fraction_of(from) >> dropped << dropped | quiet;
-      if (std::isnan(value)) return std::isnan(exact_value(to)) && fraction_of(to) == fraction;
-    }
-    return exact_value(to) == round_to(format_of<To>(), value);
-  }
-}
-
-template <class From, class To>
-bool keeps_value(From from, To to) {
-  const long double before = exact_value(from);
-  const long double after = exact_value(to);
-  return before == after || (std::isnan(before) && std::isnan(after));
-}
 
 // --- values --------------------------------------------------------------------------------------
 
@@ -184,22 +79,20 @@ std::vector<T> values_of() {
 
 // --- comparisons ---------------------------------------------------------------------------------
 
-/// Converts to every type by `convert(values, converted)`, which returns the number of inexact
-/// elements.
+/// Converts to every type by `convert(values, converted, beyond)`, which returns the losses.
 template <class From, class Convert>
 void expect_definition(const std::vector<From>& values, Convert convert) {
   for (const ElementType type : test::all_types) {
     SCOPED_TRACE("to " + std::string(name_of(type)));
     visit(type, [&]<class To>(std::type_identity<To>) {
-      std::vector<To> converted(values.size());
-      const std::uint64_t inexact = convert(values, converted);
-      std::uint64_t lost = 0;
-      for (std::size_t i = 0; i < values.size(); ++i) {
-        if (!keeps_value(values[i], converted[i])) ++lost;
-        ASSERT_TRUE(is_its_value(values[i], converted[i]))
-            << std::hex << bits_of(values[i]) << " became " << bits_of(converted[i]);
+      for (const Beyond beyond : {Beyond::convert, Beyond::clip}) {
+        std::vector<To> converted(values.size());
+        const Losses found = convert(values, converted, beyond);
+        const Losses expected = expect_values(values, converted, beyond);
+        EXPECT_EQ(found.rounded, expected.rounded);
+        EXPECT_EQ(found.overflowed, expected.overflowed);
+        EXPECT_EQ(found.clipped, expected.clipped);
       }
-      EXPECT_EQ(inexact, lost);
     });
   }
 }
@@ -225,18 +118,17 @@ struct Converter {
     stream->synchronize();
   }
 
-  /// Returns the number of inexact elements.
   template <class From, class To>
-  std::uint64_t convert(const std::vector<From>& values, std::vector<To>& converted) {
-    std::vector<std::uint64_t> inexact{0};
+  Losses convert(const std::vector<From>& values, std::vector<To>& converted, Beyond beyond) {
+    std::vector<Losses> losses(1);
     const Buffer in = copy_of(values);
     const Buffer out = copy_of(converted);
-    const Buffer counter = copy_of(inexact);
+    const Buffer counter = copy_of(losses);
     convert_values(*stream, element_type_of<From>(), element_type_of<To>(), in.data(), out.data(),
-                   values.size(), counter.as<std::uint64_t>());
+                   values.size(), beyond, counter.as<Losses>());
     fetch(converted, out);
-    fetch(inexact, counter);
-    return inexact[0];
+    fetch(losses, counter);
+    return losses[0];
   }
 
   std::unique_ptr<Device> device;
@@ -254,21 +146,22 @@ TYPED_TEST_SUITE(ConvertValues, Types);
 TYPED_TEST(ConvertValues, AllLevelsFollowTheDefinition) {
   for (const Simd simd : supported_simd()) {
     SCOPED_TRACE(name_of(simd));
-    expect_definition(
-        values_of<TypeParam>(),
-        [simd]<class From, class To>(const std::vector<From>& in, std::vector<To>& out) {
-          return convert_values_cpu(element_type_of<From>(), element_type_of<To>(),
-                                    reinterpret_cast<const std::byte*>(in.data()),
-                                    reinterpret_cast<std::byte*>(out.data()), in.size(), simd);
-        });
+    expect_definition(values_of<TypeParam>(), [simd]<class From, class To>(
+                                                  const std::vector<From>& in, std::vector<To>& out,
+                                                  Beyond beyond) {
+      return convert_values_cpu(element_type_of<From>(), element_type_of<To>(),
+                                reinterpret_cast<const std::byte*>(in.data()),
+                                reinterpret_cast<std::byte*>(out.data()), in.size(), beyond, simd);
+    });
   }
 }
 
 TYPED_TEST(ConvertValues, TheGpuFollowsTheDefinition) {
   OOC_SKIP_WITHOUT(DeviceKind::cuda);
   Converter converter(DeviceKind::cuda);
-  expect_definition(values_of<TypeParam>(),
-                    [&](const auto& in, auto& out) { return converter.convert(in, out); });
+  expect_definition(values_of<TypeParam>(), [&](const auto& in, auto& out, Beyond beyond) {
+    return converter.convert(in, out, beyond);
+  });
 }
 
 // --- rules, on each device -----------------------------------------------------------------------
@@ -296,7 +189,7 @@ class ConvertValuesRules : public testing::TestWithParam<DeviceKind> {
   template <class To, class From>
   std::vector<To> convert(const std::vector<From>& values) {
     std::vector<To> converted(values.size());
-    inexact_ = converter_->convert(values, converted);
+    inexact_ = converter_->convert(values, converted, Beyond::convert).all();
     return converted;
   }
 
@@ -360,23 +253,24 @@ TEST_P(ConvertValuesRules, AnyNumberOfElements) {
     EXPECT_EQ(inexact_, 0u);
   }
   convert_values(*converter_->stream, ElementType::f4, ElementType::f2, nullptr, nullptr, 0,
-                 nullptr);
+                 Beyond::convert, nullptr);
 }
 
 TEST_P(ConvertValuesRules, AddsToTheCountIfThereIsOne) {
-  std::vector<std::uint64_t> inexact{std::uint64_t{1} << 40};
+  std::vector<Losses> losses{{.rounded = std::uint64_t{1} << 40, .overflowed = 3}};
   std::vector<std::int16_t> converted(1000, -1);
   const Buffer in = converter_->copy_of(std::vector<float>(1000, 7.5f));
   const Buffer out = converter_->copy_of(converted);
-  const Buffer counter = converter_->copy_of(inexact);
-  for (auto* const count : {counter.as<std::uint64_t>(), counter.as<std::uint64_t>(),
-                            static_cast<std::uint64_t*>(nullptr)}) {
+  const Buffer counter = converter_->copy_of(losses);
+  for (auto* const count :
+       {counter.as<Losses>(), counter.as<Losses>(), static_cast<Losses*>(nullptr)}) {
     convert_values(*converter_->stream, ElementType::f4, ElementType::i2, in.data(), out.data(),
-                   700, count);
+                   700, Beyond::convert, count);
   }
-  converter_->fetch(inexact, counter);
+  converter_->fetch(losses, counter);
   converter_->fetch(converted, out);
-  EXPECT_EQ(inexact[0], (std::uint64_t{1} << 40) + 1400);
+  EXPECT_EQ(losses[0].rounded, (std::uint64_t{1} << 40) + 1400);
+  EXPECT_EQ(losses[0].overflowed, 3u);
   EXPECT_EQ(std::ranges::count(converted, 7), 700);
   EXPECT_EQ(std::ranges::count(converted, -1), 300);  // nothing is written after the last element
 }

@@ -40,8 +40,9 @@ inline auto bits_of(const Statistics& found) {
                            : std::pair{std::get<int128>(value), std::uint64_t{0}};
   };
   const auto real = [](const std::optional<double>& value) { return bits_of(value.value_or(0)); };
-  return std::tuple{found.count,          found.nan,         number(found.sum), number(found.min),
-                    number(found.max),    found.argmin,      found.argmax,      real(found.mean),
+  return std::tuple{found.count,          found.nan,         found.inf,
+                    number(found.sum),    number(found.min), number(found.max),
+                    found.argmin,         found.argmax,      real(found.mean),
                     real(found.variance), real(found.stddev)};
 }
 

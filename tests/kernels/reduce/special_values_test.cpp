@@ -70,6 +70,7 @@ TEST_P(ReduceTest, InfinityAsInNumPy) {
   Statistics found = reduce_it(source_of(values));
   EXPECT_EQ(found.sum, Number{infinity});
   EXPECT_EQ(found.max, Number{infinity});
+  EXPECT_EQ(found.inf, 1u);
   EXPECT_EQ(found.argmax, 80'000u);
   EXPECT_EQ(*found.mean, infinity);
   EXPECT_EQ(test::bits_of(*found.variance), test::bits_of(nan));
@@ -80,6 +81,21 @@ TEST_P(ReduceTest, InfinityAsInNumPy) {
   EXPECT_EQ(test::bits_of(*found.mean), test::bits_of(nan));
   EXPECT_EQ(found.argmin, 3u);
   EXPECT_EQ(found.argmax, 80'000u);
+  EXPECT_EQ(found.inf, 2u);
+}
+
+TEST_P(ReduceTest, InfinitiesOfEachType) {
+  const auto expect_count = [&]<class T>(T large, T small) {
+    std::vector<T> values(200'000, small);
+    for (std::size_t i = 0; i < values.size(); i += 1001) values[i] = large;
+    for (const NanPolicy nan : {NanPolicy::propagate, NanPolicy::omit}) {
+      EXPECT_EQ(reduce_it(source_of(values), {.nan = nan}).inf, 200u);
+    }
+  };
+  expect_count(infinity, 1.0);
+  expect_count(static_cast<float>(-infinity), 1.0f);
+  expect_count(Float16{0x7c00}, Float16{0x7bff});
+  expect_count(BFloat16{0xff80}, BFloat16{0xff7f});
 }
 
 /// Expects the extremes that NumPy finds: the first of the extreme elements, where -0 equals +0, by

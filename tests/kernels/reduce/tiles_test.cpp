@@ -150,6 +150,7 @@ Node<T> node_by_definition(std::span<const T> tile, std::uint64_t first) {
       if (node.nan++ == 0) node.first_nan = first + i;
       continue;
     }
+    if constexpr (is_floating<T>) node.inf += std::isinf(to_double(tile[i])) ? 1 : 0;
     if (node.argmin == nowhere_at_all || before(tile[i], tile[node.argmin - first])) {
       node.argmin = first + i;
     }
@@ -194,6 +195,7 @@ template <class T>
 void expect_same(const Node<T>& left, const Node<T>& right) {
   EXPECT_EQ(left.count, right.count);
   EXPECT_EQ(left.nan, right.nan);
+  EXPECT_EQ(+left.inf, +right.inf);
   EXPECT_EQ(left.first_nan, right.first_nan);
   if constexpr (is_floating<T>) {
     expect_same_bits(left.sum, right.sum);

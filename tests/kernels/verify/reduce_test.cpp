@@ -146,6 +146,7 @@ TEST_F(VerifyReduceTest, AnyStatisticThatIsWrong) {
     };
     refuse("count is 200002, but 200003 when", [](Statistics& found) { --found.count; });
     refuse("nan is 0, but 1 when", [](Statistics& found) { found.nan = 0; });
+    refuse("inf is 7, but 0 when", [](Statistics& found) { found.inf = 7; });
     refuse("min is -0.5, but -0.75 when", [](Statistics& found) { found.min = -0.5; });
     refuse("max is nothing, but 0.75 when", [](Statistics& found) { found.max = {}; });
     refuse("argmin is 70001, but 70002 when", [](Statistics& found) { found.argmin = 70'001; });

@@ -117,6 +117,29 @@ TEST_P(DeviceTest, SwapsBytesOfEachElement) {
   }
 }
 
+TEST_P(DeviceTest, MakesBools) {
+  OOC_SKIP_WITHOUT(GetParam());
+  const auto device = make_device(GetParam());
+  const auto stream = device->make_stream();
+  for (const std::size_t row_bytes : {1u, 3u, 7u}) {
+    for (const std::size_t rows : {0u, 1u, 1000u, 300'001u}) {
+      constexpr std::size_t pitch = 7;
+      std::vector<unsigned char> data(rows * pitch + 1);
+      for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<unsigned char>(i * 31);
+      std::vector<unsigned char> expected = data;
+      for (std::size_t i = 0; i < rows * pitch; ++i) {
+        if (i % pitch < row_bytes) expected[i] = data[i] == 0 ? 0 : 1;
+      }
+      const Buffer there(device->device_memory(), data.size());
+      stream->copy(there.data(), data.data(), data.size());
+      stream->make_bools(there.data(), pitch, row_bytes, rows);
+      stream->copy(data.data(), there.data(), data.size());
+      stream->synchronize();
+      EXPECT_EQ(data, expected) << row_bytes << " x " << rows;
+    }
+  }
+}
+
 TEST_P(DeviceTest, MovesFieldsOfEachRecord) {
   OOC_SKIP_WITHOUT(GetParam());
   const auto device = make_device(GetParam());

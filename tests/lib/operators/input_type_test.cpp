@@ -131,7 +131,7 @@ TEST_F(InputTypeTest, ASequenceHasRowsOfAnyLengthThatDividesIt) {
 
 TEST_F(InputTypeTest, ARowLiesSideBySide) {
   Source source = open(npy("<f4", "(4, 16)", 256));
-  source.by_columns = true;
+  source.set_column_major({{0, {4, 1}}});
   EXPECT_EQ(count<float>(source), 64u);
   expect_refused<std::array<float, 16>>("is stored column by column", source);
 }

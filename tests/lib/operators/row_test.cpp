@@ -200,6 +200,15 @@ TEST_P(RowTest, HaveAllElementsButThoseOfTheFirstDimension) {
   });
 }
 
+TEST_P(RowTest, DoNotLieSideBySideInFortranOrder) {
+  Source source = open(npy("rows.npy", counted<std::uint32_t>(12), {3, 4}));
+  source.set_column_major({{0, {3, 4}}});
+  Coordinator machine = coordinator();
+  test::expect_error(ErrorKind::bad_input, "is stored column by column", [&] {
+    fold(machine, ColumnSums<std::uint32_t>{}, source);
+  });
+}
+
 TEST_P(RowTest, OfSeveralFilesGoOnInTheNext) {
   const auto values = counted<std::uint32_t>(1001 * 6);
   const std::vector<std::uint32_t> first(values.begin(), values.begin() + 6 * 400);

@@ -281,8 +281,8 @@ Description describe_npy(const File& file, const Format& format) {
   Place place = find_header(file);
   const std::string text = read_text(file, place.offset, place.bytes);
   Header header = HeaderParser{file, text, place.offset}.parse();
-  const auto [type, is_boolean] = npy_type(file, header.descr);
-  if (format.type && *format.type != type) {
+  const DType type = npy_type(file, header.descr);
+  if (format.type && code_of(*format.type) != code_of(type)) {
     throw Error(ErrorKind::bad_input,
                 file.path().string() + ": holds " + code_of(type) + ", not the " +
                     code_of(*format.type) + " asked for",
@@ -304,7 +304,7 @@ Description describe_npy(const File& file, const Format& format) {
   }
   require_size(file, offset + *bytes);
   return {.type = type,
-          .type_reason = is_boolean ? "from its header: bool, 0 or 1" : "from its header",
+          .type_reason = type.is_bool ? "from its header: bool, 0 or 1" : "from its header",
           .offset = offset,
           .bytes = *bytes,
           .shape = std::move(header.shape),

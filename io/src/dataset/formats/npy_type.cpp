@@ -52,8 +52,8 @@ constexpr std::array<Letter, 12> letters{{{"?", "b1"},
 
 /// Returns a type of one element. `holds`: the beginning of a message about it. `hint`: of a field,
 /// or empty.
-NpyType parse_element(const File& file, const std::string& holds, const std::string& descr,
-                      const std::function<std::string()>& hint) {
+DType parse_element(const File& file, const std::string& holds, const std::string& descr,
+                    const std::function<std::string()>& hint) {
   std::string_view code = descr;
   char order = '=';
   const bool has_order =
@@ -64,7 +64,9 @@ NpyType parse_element(const File& file, const std::string& holds, const std::str
   }
   const auto letter = std::ranges::find(letters, code, &Letter::letter);
   if (letter != letters.end()) code = letter->code;
-  if (code == "b1" || (code == "bool" && !has_order)) return {{ElementType::u1, false}, true};
+  if (code == "b1" || (code == "bool" && !has_order)) {
+    return {.element = ElementType::u1, .is_bool = true};
+  }
   for (const Refusal& refusal : refusals) {
     if (!code.starts_with(refusal.prefix)) continue;
     throw not_understood(
@@ -78,7 +80,7 @@ NpyType parse_element(const File& file, const std::string& holds, const std::str
     // that count bits, such as "f32", are ours.
     const bool is_long_name =
         !has_order && type.element != ElementType::bf16 && code == name_of(type.element);
-    if (code.size() == 2 || is_long_name) return {type};
+    if (code.size() == 2 || is_long_name) return type;
   } catch (const Error&) {
     // The message below is better: it names the file.
   }
@@ -135,7 +137,7 @@ Error no_fields(const File& file) {
   return not_understood(file, "holds structs without fields", "save an array of numbers");
 }
 
-NpyType npy_type(const File& file, const NpyDescr& descr) {
+DType npy_type(const File& file, const NpyDescr& descr) {
   if (descr.fields.empty()) return parse_element(file, "holds ", descr.code, {});
   StructBuilder fields;
   for (const NpyField& field : descr.fields) {
@@ -145,12 +147,13 @@ NpyType npy_type(const File& file, const NpyDescr& descr) {
       problem = fields.add_padding(*bytes);
     } else {
       const std::string holds = "field " + in_quotes(field.name) + " holds ";
-      const DType element = parse_element(file, holds, field.code, hint).type;
+      const DType element = parse_element(file, holds, field.code, hint);
       const auto count = product_of(field.shape);
       problem = count ? fields.add({.name = field.name,
                                     .element = element.element,
                                     .swapped = element.swapped,
-                                    .count = *count})
+                                    .count = *count,
+                                    .is_bool = element.is_bool})
                       : "has more elements than 64 bits count";
       if (field.name.empty()) problem = "has no name";
     }
@@ -160,7 +163,7 @@ NpyType npy_type(const File& file, const NpyDescr& descr) {
   }
   DType type = fields.take();
   if (!type.is_struct()) throw no_fields(file);
-  return {std::move(type)};
+  return type;
 }
 
 }  // namespace ooc

@@ -22,11 +22,6 @@ struct NpyDescr {
   std::vector<NpyField> fields;
 };
 
-struct NpyType {
-  DType type;
-  bool is_boolean = false;
-};
-
 /// Returns a name or a type code in quotes for a message. Truncated, because a malicious header can
 /// make it long.
 std::string in_quotes(const std::string& text);
@@ -37,6 +32,6 @@ Error not_understood(const File& file, const std::string& problem, const std::st
 Error no_fields(const File& file);
 
 /// Returns the type that is meant. Throws Error(bad_input) with the field that is not supported.
-NpyType npy_type(const File& file, const NpyDescr& descr);
+DType npy_type(const File& file, const NpyDescr& descr);
 
 }  // namespace ooc

@@ -17,6 +17,7 @@ struct Field {
   bool swapped = false;                   ///< the file's byte order differs from this machine's
   std::size_t offset = 0;                 ///< in the struct (bytes)
   std::size_t count = 1;                  ///< of elements
+  bool is_bool = false;                   ///< u1 in which any byte but 0 stands for 1
 
   /// Returns the size of all its elements (bytes).
   std::size_t bytes() const { return size_of(element) * count; }
@@ -31,6 +32,7 @@ struct DType {
   bool swapped = false;                   ///< the file's byte order differs from this machine's
   std::vector<Field> fields{};            ///< of a struct, by their offsets; they do not overlap
   std::size_t struct_bytes{};             ///< size of a struct, with its padding
+  bool is_bool = false;                   ///< u1 in which any byte but 0 stands for 1
 
   /// True if records have fields.
   bool is_struct() const noexcept { return !fields.empty(); }

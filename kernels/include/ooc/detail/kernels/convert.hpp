@@ -11,12 +11,16 @@ namespace ooc {
 /// Options of convert().
 struct ConvertOptions {
   bool strict = false;  ///< fail, without an output file, if any value would change
+  bool clip = false;    ///< values beyond the type become its largest or smallest finite value
 };
 
 /// The result of a conversion.
 struct Conversion {
-  std::uint64_t count = 0;    ///< elements converted
-  std::uint64_t inexact = 0;  ///< elements whose value changed
+  std::uint64_t count = 0;       ///< elements converted
+  std::uint64_t inexact = 0;     ///< elements whose value changed: the sum of the next three
+  std::uint64_t rounded = 0;     ///< those that became a value nearby
+  std::uint64_t overflowed = 0;  ///< those beyond the type: infinite, or out of an integer's range
+  std::uint64_t clipped = 0;     ///< those beyond the type that ConvertOptions::clip has changed
 };
 
 /// Converts all elements of a source to `target.type` and writes them to `target`. Any element type
@@ -27,6 +31,9 @@ struct Conversion {
 ///  -  a float to an integer: truncated, as by NumPy's astype. A value out of range becomes the
 ///     nearest value of the type, and NaN becomes 0 (NumPy defines neither);
 ///  -  an integer to an integer: modulo 2^bits, as by NumPy's astype.
+///
+/// With `options.clip`, finite values that are too large become the largest finite value of their
+/// sign, and integers the nearest one of the type. Infinities stay what they are as a float.
 ///
 ///     ooc::convert(coordinator, source, {.path = "small.npy", .type = {ooc::ElementType::f2}});
 ///

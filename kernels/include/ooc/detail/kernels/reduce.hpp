@@ -3,6 +3,7 @@
 #include <ooc/detail/base/api.hpp>
 #include <ooc/detail/kernels/number.hpp>
 #include <ooc/fold.hpp>
+#include <ooc/source.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -30,8 +31,9 @@ struct ReduceOptions {
 
 /// Statistics of all elements. Without elements the sum is 0 and the other values are empty.
 struct Statistics {
-  std::uint64_t count = 0;  ///< all elements, including NaN
+  std::uint64_t count = 0;  ///< all elements, including NaN and infinities
   std::uint64_t nan = 0;    ///< elements that are NaN
+  std::uint64_t inf = 0;    ///< elements that are infinite, of either sign
   Number sum;               ///< of all elements
   Number min;               ///< the element at argmin
   Number max;               ///< the element at argmax
@@ -60,6 +62,9 @@ inline constexpr std::size_t tile_elements = 65536;
 /// With ReduceOptions::exact, the sum is infinite only if it is beyond the largest double or if an
 /// element is infinite. The mean of finite elements is then always finite. Variance is never exact.
 ///
+/// Data in Fortran order (Format::by_columns) are read in the order of the file. Only argmin and
+/// argmax depend on places: they are the first ones in row-major order, as NumPy's are.
+///
 /// Throws Error as fold() does.
 OOC_API Result<Statistics> reduce(Coordinator& coordinator, const Source& source,
                                   const ReduceOptions& options = {},
@@ -75,10 +80,12 @@ class OOC_API Reduction {
   static constexpr Merge merge_order = Merge::by_place;  ///< Partials keep their place.
   static constexpr std::size_t partition_records = tile_elements;   ///< Partitions are tiles.
   static constexpr bool same_bits_everywhere = true;                ///< See FoldOperator.
-  static constexpr std::string_view partial_name = "ooc.reduce/1";  ///< See SavableFold.
+  static constexpr std::string_view partial_name = "ooc.reduce/2";  ///< See SavableFold.
 
-  /// The options are those of reduce().
-  explicit Reduction(ReduceOptions options = {}) : options_(options) {}
+  /// The options are those of reduce(). `column_major` is Source::column_major(): without it,
+  /// argmin and argmax of data in Fortran order count in the order of the file.
+  explicit Reduction(ReduceOptions options = {}, std::vector<ColumnMajorArray> column_major = {})
+      : options_(options), column_major_(std::move(column_major)) {}
 
   /// Makes a partial without elements, for the stream's device.
   Partial make_partial(Stream& stream) const;
@@ -104,6 +111,7 @@ class OOC_API Reduction {
 
  private:
   ReduceOptions options_;
+  std::vector<ColumnMajorArray> column_major_;
 };
 
 /// Computes reduce() of a section of a source, or of a whole one, as a Part (see collect()). A
