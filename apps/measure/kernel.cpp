@@ -1,5 +1,7 @@
 #include "measure/kernel.hpp"
 
+#include <ooc/detail/base/io_meter.hpp>
+#include <ooc/detail/base/repeats.hpp>
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/device/buffer.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
@@ -30,9 +32,10 @@ void fill(std::byte* memory, std::size_t bytes, const File& file) {
   std::size_t done = 0;
   while (done < bytes) {
     const std::uint64_t offset = file.size() == 0 ? 0 : done % file.size();
-    const ssize_t got =
-        pread(file.buffered(), memory + done, bytes - done, static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
+    const DiskCall waits;
+    const ssize_t got = repeat_interrupted([&] {
+      return pread(file.buffered(), memory + done, bytes - done, static_cast<off_t>(offset));
+    });
     if (got < 0) throw Error::from_errno(ErrorKind::input, "read", errno, file.path(), offset);
     if (got == 0) return;  // the file is empty: any contents will do
     done += static_cast<std::size_t>(got);

@@ -1,5 +1,7 @@
 #include "measure/page_cache.hpp"
 
+#include <ooc/detail/base/io_meter.hpp>
+#include <ooc/detail/base/repeats.hpp>
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
 #include <ooc/error.hpp>
@@ -32,10 +34,9 @@ void read_blocks(const File& file, std::uint64_t bytes, std::size_t threads) {
       const std::uint64_t begin = next.fetch_add(block_bytes);
       if (begin >= bytes || failed) return;
       const std::size_t wanted = std::min<std::uint64_t>(block_bytes, bytes - begin);
-      ssize_t got = 0;
-      do {
-        got = pread(file.buffered(), memory.data(), wanted, static_cast<off_t>(begin));
-      } while (got < 0 && errno == EINTR);
+      const DiskCall waits;
+      const ssize_t got = repeat_interrupted(
+          [&] { return pread(file.buffered(), memory.data(), wanted, static_cast<off_t>(begin)); });
       if (got < 0) {
         failed = true;
         throw read_error(file, begin, errno);

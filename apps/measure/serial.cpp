@@ -1,5 +1,7 @@
 #include "measure/serial.hpp"
 
+#include <ooc/detail/base/io_meter.hpp>
+#include <ooc/detail/base/repeats.hpp>
 #include <ooc/error.hpp>
 
 #include <unistd.h>
@@ -17,9 +19,10 @@ namespace {
 /// Reads exactly `bytes`. Throws Error.
 void read(const File& file, std::uint64_t offset, std::byte* memory, std::size_t bytes) {
   for (std::size_t done = 0; done < bytes;) {
-    const ssize_t got =
-        pread(file.buffered(), memory + done, bytes - done, static_cast<off_t>(offset + done));
-    if (got < 0 && errno == EINTR) continue;
+    const DiskCall waits;
+    const ssize_t got = repeat_interrupted([&] {
+      return pread(file.buffered(), memory + done, bytes - done, static_cast<off_t>(offset + done));
+    });
     if (got < 0)
       throw Error::from_errno(ErrorKind::input, "read", errno, file.path(), offset + done);
     if (got == 0) throw Error(ErrorKind::input_changed, file.path().string() + ": became shorter");

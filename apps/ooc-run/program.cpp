@@ -5,7 +5,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <csignal>
 #include <exception>
 #include <filesystem>
@@ -40,6 +39,7 @@
 #include "manual/generate.hpp"
 #include "request/request.hpp"
 #include "result/report.hpp"
+#include "run/stall_guard.hpp"
 #include "run/together.hpp"
 #include "run/unfinished_start.hpp"
 
@@ -47,13 +47,8 @@ namespace ooc_run {
 namespace {
 
 void print_to_stdout(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) {
-      throw ooc::Error::from_errno(ooc::ErrorKind::output, "write", errno, "standard output");
-    }
-    text.remove_prefix(static_cast<std::size_t>(written));
+  if (const int errno_value = write_whole(STDOUT_FILENO, text)) {
+    throw ooc::Error::from_errno(ooc::ErrorKind::output, "write", errno_value, "standard output");
   }
 }
 
@@ -198,8 +193,14 @@ int run_and_print(const Arguments& arguments, Interrupt& interrupt, ooc::Ranks* 
   if (prints && !arguments.has("quiet")) {
     for (const std::string& remark : misspelt_variables()) print_note(remark);
   }
+  StallGuard stall_guard(arguments.get("io-timeout", positive_seconds), arguments.has("quiet"));
   Request request = read_request(arguments);
   divide(request, ranks);
+  std::visit(
+      [&](auto& each) {
+        if constexpr (requires { each.run.stall_guard; }) each.run.stall_guard = &stall_guard;
+      },
+      request);
   const Outcome outcome =
       std::visit([&](const auto& each) { return run(each, interrupt); }, request);
   if (ranks != nullptr) leave_after_success(*ranks);

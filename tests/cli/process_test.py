@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Tests signals, closed pipes, terminals and limits."""
 
+import fcntl
 import os
 import pty
 import re
 import resource
 import select
 import signal
+import socket
 import subprocess
 
 from cli_support import PROGRAM, CliTest, clean_environment, default_signals, main
@@ -62,6 +64,68 @@ class StdoutTest(CliTest):
         self.assertEqual(done.returncode, 6)
         self.assertIn("note: wrote x.svg, a picture of the histogram\n", done.stderr)
         self.assertTrue(os.path.exists(self.path("x.svg")))
+
+    def late_reader(self, reader, writer, words, stderr):
+        """Returns what a reader gets of a stream that does not block, and that it reads late."""
+        os.set_blocking(writer, False)
+        streams = {"stderr" if stderr else "stdout": writer}
+        process = subprocess.Popen([PROGRAM, *words], cwd=self.directory, env=clean_environment(),
+                                   stdin=subprocess.DEVNULL,
+                                   **{"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL,
+                                      **streams})
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        os.close(writer)
+        with self.assertRaises(subprocess.TimeoutExpired):
+            process.wait(0.7)  # it waits for its reader
+        text = b""
+        while True:
+            try:
+                piece = os.read(reader, 1 << 20)
+            except OSError:  # the end of a terminal
+                piece = b""
+            if not piece:
+                break
+            text += piece
+        os.close(reader)
+        return process.wait(60), text.replace(b"\r\n", b"\n").decode()
+
+    def test_a_stream_that_does_not_block(self):
+        """All of the text comes, however late: through pipes, sockets and terminals."""
+        def a_socket():
+            return (end.detach() for end in socket.socketpair())
+        self.write("x.u8", bytes(100))
+        histogram = ["histogram", "x.u8", "--bins", "65536", "--range", "0:1", "--json"]
+        answer = self.succeed(*histogram).stdout.partition('"run"')[0]
+        merge = ["merge", "p", "--json"]
+        self.succeed(*histogram[:-1], "--shard", "0/1", "-o", "p")
+        for kind, streams in (("pipe", os.pipe), ("socket", a_socket), ("terminal", pty.openpty)):
+            for words, beginning in ((histogram, answer), (merge, '{'), (["help"], None),
+                                     (["--generate", "bash"], None)):
+                with self.subTest(kind, words=words):
+                    reader, writer = streams()
+                    if kind == "pipe":
+                        fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+                    if kind == "socket":
+                        with socket.socket(fileno=os.dup(writer)) as end:
+                            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1)
+                    if words[0] == "help" and kind == "socket":
+                        for end in (reader, writer):
+                            os.close(end)
+                        continue  # its smallest buffer has room for that
+                    code, text = self.late_reader(reader, writer, words, stderr=False)
+                    self.assertEqual(code, 0)
+                    if beginning is None:
+                        self.assertEqual(text, self.succeed(*words).stdout)
+                    else:
+                        self.assertTrue(text.startswith(beginning))
+                        self.check_document(text)
+        reader, writer = os.pipe()
+        fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+        words = ["reduce", "no such file" + 5000 * "x"]
+        code, text = self.late_reader(reader, writer, words, stderr=True)
+        self.assertEqual(code, 4)
+        self.assertEqual(text, self.run_program(*words).stderr)
 
     def test_a_reader_that_has_gone(self):
         self.write("x.u8", bytes(100))

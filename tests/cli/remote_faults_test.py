@@ -156,6 +156,97 @@ class RemoteFaultsTest(RemoteCase):
         url, _ = self.serve(DATA[:400], fault=whole)
         self.assertEqual(self.json("reduce", url, "--dtype", "f4")["result"]["count"], 100)
 
+    def test_empty_objects(self):
+        """An object is empty only if its server says so as the standard has it: a refusal of the
+        first byte alone is none of that."""
+        def refusal(length=None, **whole):
+            """Refuses ranges with this Content-Range; answers the question for all of it so."""
+            def answer(request, asked):
+                if asked is not None:
+                    headers = [] if length is None else [("Content-Range", length)]
+                    return request.answer(416, headers=headers) or True
+                if whole:
+                    return request.answer(whole["status"], whole.get("body", b"")) or True
+                return None
+            return answer
+
+        for length in (None, "", "*/4000000", "*/0", "bytes=*/0", "bytes=*/4000000", "bytes */",
+                       "bytes */4,000,000", "bytes */4000000", "bytes */-1", "bytes 0-0/0",
+                       "bytes */*", "bytes 0-0", "octets */0", "bytes */0x0"):
+            with self.subTest(length=length):
+                url, _ = self.serve(first=refusal(length))
+                for words in (["reduce", url], ["reduce", url, "--verify"],
+                              ["convert", url, "--to", "f8", "-o", "y.f64"]):
+                    done = self.refuse(3, "refuses to send a part of it", *words)
+                    self.assertIn(f"it has {len(DATA)} bytes", done.stderr)
+                silent, _ = self.serve(first=refusal(length, status=416))
+                self.refuse(3, "refuses to send a part of it", "reduce", silent)
+                # Only the whole says that it is empty.
+                empty, _ = self.serve(b"", first=refusal(length))
+                self.assertEqual(self.json("reduce", empty, "--verify")["result"]["count"], 0)
+        # The refusal says it, and the whole says nothing else.
+        said, _ = self.serve(first=refusal("bytes */0", status=405))
+        self.assertEqual(self.json("reduce", said)["result"]["count"], 0)
+        # The refusal says it, and the whole says something else.
+        other, _ = self.serve(first=refusal("bytes */0"))
+        self.refuse(3, "refuses to send a part of it", "reduce", other, "--verify")
+        one, _ = self.serve(first=refusal("bytes */0", status=200, body=b"x"))
+        self.refuse(3, "refuses to send a part of it", "reduce", one)
+
+    def test_ends_that_do_not_come(self):
+        """A range is complete when its bytes are there, whatever the server says of its end."""
+        ended = threading.Event()
+        self.addCleanup(ended.set)
+
+        def kept_open(headers, end=b""):
+            def fault(request, first):
+                body = DATA[first:request.last + 1]
+                request.send_response(206)
+                request.send_header("Content-Range", f"bytes {first}-{request.last}/{len(DATA)}")
+                request.send_header("ETag", '"v1"')
+                for name, value in headers:
+                    request.send_header(name, value)
+                request.end_headers()
+                request.wfile.write(b"%x\r\n%s\r\n" % (len(body), body) if end else body)
+                request.wfile.flush()
+                ended.wait(20)
+                request.close_connection = True
+                return True
+            return fault
+        for headers, end in (((), b""), ((("Content-Length", str(1 << 40)),), b""),
+                             ((("Transfer-Encoding", "chunked"),), b"0\r\n")):
+            with self.subTest(headers=headers):
+                url, _ = self.serve(fault=kept_open(headers, end))
+                began = time.monotonic()
+                self.sum_of(url)
+                self.assertLess(time.monotonic() - began, 15)
+
+    def test_plain_encodings(self):
+        """Words that clients store with objects change no bytes; those of compressions do."""
+        def encoded(word):
+            return lambda request, first: request.part(
+                request.server.things["/a.f32"], first, request.last, encoding=word)
+        for word in ("aws-chunked", "identity", "utf-8", "binary", "", "AWS-Chunked,identity"):
+            url, _ = self.serve(fault=encoded(word))
+            self.sum_of(url)
+        for word in ("gzip", "GZip", "br", "aws-chunked, zstd", "deflate", "x-gzip", "compress"):
+            url, _ = self.serve(fault=encoded(word))
+            self.refuse(3, "compressed", "reduce", url, "--dtype", "f4")
+
+    def test_refusals_with_codes(self):
+        """The code of an S3 server names the cause better than the status does."""
+        hints = {"InvalidObjectState": "restore it first", "RequestTimeTooSkewed": "clock",
+                 "ExpiredToken": "new keys", "AccessDenied": "AWS_SECRET_ACCESS_KEY",
+                 "NoSuchBucket": "name of the bucket"}
+        for code, hint in hints.items():
+            body = f"<Error><Code>{code}</Code><Message>m</Message></Error>".encode()
+            url, _ = self.serve(first=lambda request, asked, body=body:
+                                request.answer(403, body) or True, name="/bucket/a.f32")
+            server = url.removesuffix("/bucket/a.f32")
+            keys = {"AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s",
+                    "AWS_ENDPOINT_URL": server}
+            done = self.refuse(4, "403", "reduce", "s3://bucket/a.f32", env=keys, hint=hint)
+            self.assertEqual("AWS_ACCESS_KEY_ID" in done.stderr, code == "AccessDenied")
     def wait_for_state(self):
         """Waits until a run has saved something."""
         end = time.monotonic() + 60

@@ -186,6 +186,40 @@ class StallTest(FaultTest):
                     FIGURES["stalls"] += 1
 
 
+    def test_a_disk_that_stalls_before_and_after_the_work(self):
+        """--io-timeout holds from the first call to the last: the opening of an input, a glance at
+        its type, and the output."""
+        cases = [("reduce", {"stall_open": 1}, ["reduce", "in/x.dat"]),
+                 ("type", {"stall_at": 0}, ["reduce", "in/x.dat"]),
+                 ("convert", {"stall_open": 1}, ["convert", "in/x.f32", "--to", "f8", "-o", "y"]),
+                 ("output", {"stall_write_at": 0},
+                  ["convert", self.path("x.f32"), "--to", "f8", "-o", "in/y"])]
+        beneath = self.directory / "beneath"
+        beneath.mkdir()
+        self.write("x.f32", bytes(4 * CHUNK))
+        for name in ("x.dat", "x.f32"):
+            (beneath / name).write_bytes(bytes(4 * CHUNK))
+        for name, faults, words in cases:
+            with self.subTest(name):
+                stall = beneath / ".stall"
+                stall.touch()
+                faulty = self.fault_fs(beneath, **faults)
+                words = [word.replace("in/", f"{faulty}/") if isinstance(word, str) else word
+                         for word in words]
+                process = self.start(*words, "--io-timeout", 0.5,
+                                     TSAN_OPTIONS=self.without_leaks())
+                deadline = threading.Timer(MOST_SECONDS, stall.unlink)
+                deadline.start()
+                said = next((line for line in iter(process.stderr.readline, "")
+                             if "error:" in line), "")
+                deadline.cancel()
+                self.assertTrue(stall.exists(), "it hangs")
+                stall.unlink()
+                stdout, _ = process.communicate(timeout=MOST_SECONDS)
+                self.assertRegex(said, "error: the disk has answered nothing for ")
+                self.assertEqual((process.returncode, stdout), (9, ""))
+                FIGURES["stalls"] += 1
+
     def test_a_disk_that_stalls_in_the_check(self):
         """The disk stalls after the answer is computed: --io-timeout limits --verify, too."""
         size = 1 << 24

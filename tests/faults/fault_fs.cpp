@@ -9,6 +9,11 @@
 //   stall_at=BYTE        reads from this byte on wait while DIRECTORY/.stall exists; each of them
 //                        appends a byte to that file
 //   stall_after=BYTES    the same for all reads after so many bytes in all
+//   stall_open=1         opening a file waits in the same way
+//   stall_write_at=BYTE  writes from this byte on do
+//   link_error=ERRNO     hard links fail with this error
+//   new_name_error=ERRNO renames that must replace nothing (RENAME_NOREPLACE) do
+//   rename_error=ERRNO   all renames do
 //   room=BYTES           writes fail with ENOSPC after this many bytes in all
 //   short_writes=SEED    writes write a part
 //   fsync_errors=N       the first N fsync of files fail with EIO
@@ -50,6 +55,11 @@ struct Faults {
   std::uint64_t flip_at = never;
   std::uint64_t stall_at = never;
   std::uint64_t stall_after = never;
+  std::uint64_t stall_open = 0;
+  std::uint64_t stall_write_at = never;
+  std::uint64_t link_error = 0;
+  std::uint64_t new_name_error = 0;
+  std::uint64_t rename_error = 0;
   std::uint64_t room = never;
   std::uint64_t short_writes = 0;
   std::uint64_t fsync_errors = 0;
@@ -62,6 +72,11 @@ const std::map<std::string_view, std::uint64_t Faults::*> fault_names{
     {"flip_at", &Faults::flip_at},
     {"stall_at", &Faults::stall_at},
     {"stall_after", &Faults::stall_after},
+    {"stall_open", &Faults::stall_open},
+    {"stall_write_at", &Faults::stall_write_at},
+    {"link_error", &Faults::link_error},
+    {"new_name_error", &Faults::new_name_error},
+    {"rename_error", &Faults::rename_error},
     {"room", &Faults::room},
     {"short_writes", &Faults::short_writes},
     {"fsync_errors", &Faults::fsync_errors},
@@ -93,27 +108,6 @@ int descriptor_of(const fuse_file_info* file) {
   return static_cast<int>(file->fh);
 }
 
-int open_with(const char* path, int flags, mode_t mode, fuse_file_info* file) {
-  // Without O_DIRECT, reads of the file beneath need no alignment.
-  const int descriptor = ::open(real(path).c_str(), flags & ~O_DIRECT, mode);
-  if (descriptor < 0) return -errno;
-  file->fh = static_cast<std::uint64_t>(descriptor);
-  file->direct_io = 1;  // the kernel passes on each read as the program made it
-  return 0;
-}
-
-int open_file(const char* path, fuse_file_info* file) {
-  return open_with(path, file->flags, 0, file);
-}
-
-int create(const char* path, mode_t mode, fuse_file_info* file) {
-  return open_with(path, file->flags | O_CREAT, mode, file);
-}
-
-int release(const char* /*path*/, fuse_file_info* file) {
-  return result_of(::close(descriptor_of(file)));
-}
-
 /// Waits until .stall is removed. The length of that file is the number of reads that hang.
 void stall() {
   const std::string path = directory + "/.stall";
@@ -124,6 +118,28 @@ void stall() {
   while (std::filesystem::exists(path)) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
+}
+
+int open_with(const char* path, int flags, mode_t mode, fuse_file_info* file) {
+  // Without O_DIRECT, reads of the file beneath need no alignment.
+  const int descriptor = ::open(real(path).c_str(), flags & ~O_DIRECT, mode);
+  if (descriptor < 0) return -errno;
+  file->fh = static_cast<std::uint64_t>(descriptor);
+  file->direct_io = 1;  // the kernel passes on each read as the program made it
+  return 0;
+}
+
+int open_file(const char* path, fuse_file_info* file) {
+  if (faults.stall_open != 0) stall();
+  return open_with(path, file->flags, 0, file);
+}
+
+int create(const char* path, mode_t mode, fuse_file_info* file) {
+  return open_with(path, file->flags | O_CREAT, mode, file);
+}
+
+int release(const char* /*path*/, fuse_file_info* file) {
+  return result_of(::close(descriptor_of(file)));
 }
 
 int read_file(const char* /*path*/, char* data, std::size_t bytes, off_t offset,
@@ -149,6 +165,7 @@ int read_file(const char* /*path*/, char* data, std::size_t bytes, off_t offset,
 
 int write_file(const char* /*path*/, const char* data, std::size_t bytes, off_t offset,
                fuse_file_info* file) {
+  if (static_cast<std::uint64_t>(offset) + bytes > faults.stall_write_at) stall();
   if (written.fetch_add(bytes) + bytes > faults.room) return -ENOSPC;
   if (faults.short_writes != 0) bytes = 1 + random_below(faults.short_writes, bytes);
   return result_of(::pwrite(descriptor_of(file), data, bytes, offset));
@@ -184,10 +201,13 @@ int unlink_file(const char* path) {
 }
 
 int link_file(const char* from, const char* to) {
+  if (faults.link_error != 0) return -static_cast<int>(faults.link_error);
   return result_of(::link(real(from).c_str(), real(to).c_str()));
 }
 
 int rename_file(const char* from, const char* to, unsigned flags) {
+  if (faults.rename_error != 0) return -static_cast<int>(faults.rename_error);
+  if (flags != 0 && faults.new_name_error != 0) return -static_cast<int>(faults.new_name_error);
   return result_of(::renameat2(AT_FDCWD, real(from).c_str(), AT_FDCWD, real(to).c_str(), flags));
 }
 

@@ -166,8 +166,9 @@ class Work:
         A run must be right, if 0 is one of the codes, or fail cleanly with another.
         """
         text = f"exit {done.returncode}, stdout {done.stdout!r:.300}, stderr {done.stderr!r}"
-        if self.strays():
-            return f"left {self.strays()}; {text}"
+        strays = [name for name in self.strays() if not self.is_unpublished(name, done)]
+        if strays:
+            return f"left {strays}; {text}"
         if done.returncode == 0:
             if 0 in codes and self.is_right(done.stdout):
                 return None
@@ -182,6 +183,12 @@ class Work:
         if done.stdout and not self.is_unverified(done):
             return f"a failure, but an answer; {text}"
         return None if is_one_message(done.stderr) else f"not one message; {text}"
+
+    def is_unpublished(self, name, done):
+        """True if a file is the whole output, and the error says that it stays under this name."""
+        path = self.outputs / name
+        return (name.endswith(".ooc-part") and path.read_bytes() == self.right and
+                f"the new file is whole, and stays as {path}" in done.stderr)
 
     def is_unverified(self, done):
         """True if the answer is right, but its check did not finish."""

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Outputs on failing disks: whatever happens, the old file stays, and no other file is left."""
 
+import errno
 import os
 import subprocess
 
-from faults_support import FIGURES, OLD, FaultTest, main
+from faults_support import FIGURES, OLD, FaultTest, main, run_command
 
 COMMANDS = ("convert", "matmul")
 WAYS = (["--engine", "uring"], ["--engine", "threads"])
@@ -37,6 +38,45 @@ class FaultyDiskTest(FaultTest):
         self.each_way({OUTPUT}, {"fsync_errors": 1}, r"(c|y).f32: fsync failed: .*\(EIO\)")
         log = (self.directory / "fault_fs.log").read_text()
         self.assertEqual(log.count("fsync\n"), len(COMMANDS) * len(WAYS))  # no fsync is repeated
+
+
+class PublishingTest(FaultTest):
+    """File systems that refuse some of the ways in which a finished file gets its name."""
+
+    def convert(self, outputs, *options):
+        work = self.work("convert")
+        work = work.elsewhere(outputs)
+        words = [word for word in work.words if word != "--force"]
+        FIGURES["ways refused"] += 1
+        return work, run_command([*words, *options])
+
+    def test_a_way_that_is_left(self):
+        """As rclone mount and sshfs have it: no links, and renames only over other files."""
+        for error in (errno.EPERM, errno.EXDEV, errno.EMLINK, errno.EINVAL, errno.ENOSYS,
+                      errno.EIO):
+            for faults in ({"link_error": error}, {"new_name_error": error},
+                           {"link_error": error, "new_name_error": error}):
+                with self.subTest(**faults):
+                    outputs = self.new_path("out")
+                    outputs.mkdir()
+                    work, done = self.convert(self.fault_fs(outputs, **faults))
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertEqual(work.output.read_bytes(), work.right)
+                    self.assertEqual(work.strays(), [])
+                    self.assertEqual("an empty file" in done.stderr, len(faults) == 2)
+
+    def test_no_way_is_left(self):
+        outputs = self.new_path("out")
+        outputs.mkdir()
+        faulty = self.fault_fs(outputs, rename_error=errno.EIO, link_error=errno.EPERM)
+        for options in ([], ["--force"], ["--resume", self.path("state")]):
+            work, done = self.convert(faulty, *options)
+            self.assertEqual(done.returncode, OUTPUT, done.stderr)
+            self.assertRegex(done.stderr, "rename failed: .*EIO")
+            self.assertIn("tried with an empty file", done.stderr)
+            self.assertEqual(os.listdir(outputs), [])
+        done = run_command(["doctor", faulty])
+        self.assertRegex(done.stdout, "rename failed: .*EIO")
 
 
 class FullDiskTest(FaultTest):

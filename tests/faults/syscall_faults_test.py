@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 """Makes every system call of a small run fail in turn: once, and from then on."""
 
+import concurrent.futures
 import re
 import shutil
+import subprocess
 import tempfile
+import time
 from pathlib import Path
 
-from faults_support import CHUNK, FIGURES, FaultTest, main, run_command, side_by_side
+from faults_support import (CHUNK, FIGURES, PROGRAM, FaultTest, clean_environment, main,
+                            run_command, side_by_side)
 
 # The errors that are injected into each call, and the exit codes that the run may end with.
 INPUT, OUTPUT, MEMORY = 4, 6, 7
@@ -32,6 +36,8 @@ FAULTS = {
     "pread64": (["EIO", "EINTR", "EAGAIN"], {INPUT}),
     "pwrite64": (["ENOSPC", "EINTR"], {OUTPUT}),
     "fsync": (["EIO"], {OUTPUT}),
+    "sync_file_range": (["EIO", "ENOSYS"], {OUTPUT}),
+    "link": (["EPERM"], {OUTPUT}),
     "linkat": (["EIO"], {OUTPUT}),
     "rename": (["EIO"], {OUTPUT}),
     "renameat2": (["EIO"], {OUTPUT}),
@@ -46,8 +52,7 @@ FAULTS = {
     "rt_sigprocmask": (["EINVAL"], set()),
     "rt_sigtimedwait": (["EINTR"], set()),
 }
-# These errors are retried without a limit, so they are injected only once. The kernel does not
-# return them for ever.
+# These errors are retried for ten seconds, so they are injected only once here.
 ONLY_ONCE = {("fallocate", "EINTR"), ("pread64", "EINTR"), ("io_uring_enter", "EINTR"),
              ("io_uring_enter", "EAGAIN"), ("io_uring_enter", "EBUSY"), ("pwrite64", "EINTR"),
              ("pread64", "EAGAIN"), ("getrandom", "EINTR")}
@@ -122,9 +127,39 @@ class SystemCallTest(FaultTest):
             FIGURES["points walked"] += "(INJECTED)" in log.read_text()
             # A call that is interrupted once is repeated, so the run must succeed.
             allowed = set() if error == "EINTR" and not which.endswith("+") else FAULTS[name][1]
+            if name == "unlink":  # the empty file of a trial, which the next run removes
+                for path in work.outputs.glob(".*.ooc-tmp"):
+                    if path.stat().st_size == 0:
+                        path.unlink()
             complaint = work.complaint(done, allowed | {0})
         shutil.rmtree(place)
         return complaint and f"{name} {error} when={which}: {complaint}"
+
+    def test_calls_that_only_repeat(self):
+        """A call that fails for ever, as if it should be repeated, ends the run after a while."""
+        self.need("strace")
+        work = self.work("convert")
+        pipe = f"exec 0< <(cat {work.inputs}/x.u16); exec \"$@\""
+        endless = [("io_uring_enter", "EAGAIN", INPUT, work.words), ("io_uring_enter", "EINTR",
+                   INPUT, work.words), ("fallocate", "EINTR", OUTPUT, work.words),
+                   ("pread64", "EINTR", INPUT, work.words), ("poll", "EINTR", INPUT,
+                   ["reduce", "-", "--dtype", "u2"])]
+
+        def run(case):
+            name, error, code, words = case
+            command = ["bash", "-c", pipe, "_", "strace", "-f", "-o", "/dev/null", "-e",
+                       f"trace={name}", "-e", f"inject={name}:error={error}", PROGRAM, *words]
+            began = time.monotonic()
+            done = subprocess.run(list(map(str, command)), capture_output=True, text=True,
+                                  env=clean_environment(), timeout=120, check=False)
+            FIGURES["endless repeats"] += 1
+            return name, error, code, done, time.monotonic() - began
+        with concurrent.futures.ThreadPoolExecutor(len(endless)) as pool:
+            for name, error, code, done, seconds in pool.map(run, endless):
+                with self.subTest(call=name, error=error):
+                    self.assertEqual(done.returncode, code, done.stderr)
+                    self.assertIn(error, done.stderr)
+                    self.assertGreater(seconds, 9)
 
     def test_reduce(self):
         self.walk("reduce", "--chunk", 4 * CHUNK, "--threads", 4,

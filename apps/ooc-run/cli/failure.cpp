@@ -3,11 +3,10 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <csignal>
 #include <exception>
 #include <new>
-#include <ooc/detail/http/address.hpp>
+#include <ooc/detail/http/secrets.hpp>
 
 #include "cli/remedies.hpp"
 #include "cli/terminal.hpp"
@@ -34,19 +33,18 @@ ooc::Error current_error() {
 
 namespace {
 
-/// Returns a text in which addresses have no signatures and no passwords, whatever repeats them.
-std::string without_secrets(std::string_view text) {
-  constexpr std::string_view borders = " '\"\n";
-  std::string result;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find_first_of(borders), text.size());
-    const std::size_t begin = std::min(text.find_first_not_of("-(="), end);
-    result += text.substr(0, begin);
-    result += ooc::shown_address(text.substr(begin, end - begin));
-    result += text.substr(end, 1);
-    text.remove_prefix(std::min(end + 1, text.size()));
+/// Returns a text of an error without secrets, also if the path of the error has spaces, which
+/// end words.
+std::string shown(std::string text, const ooc::Error& error) {
+  const std::string path = error.details().path.string();
+  const std::string shown_path = ooc::shown_word(path);
+  if (shown_path != path) {
+    for (std::size_t at = text.find(path); at != std::string::npos; at = text.find(path, at)) {
+      text.replace(at, path.size(), shown_path);
+      at += shown_path.size();
+    }
   }
-  return result;
+  return ooc::without_secrets(text);
 }
 
 }  // namespace
@@ -80,10 +78,10 @@ void print_error(const ooc::Error& error) {
   if (why.empty() && error.kind() == ooc::ErrorKind::internal) why = "this is a bug in ooc-run";
   const bool colour = describe_terminal(STDERR_FILENO).colour;
   std::string text = fmt::format("ooc-run: {}error:{} {}\n", colour ? "\x1b[1;31m" : "",
-                                 colour ? "\x1b[0m" : "", printable(without_secrets(error.what())));
-  if (!why.empty()) text += lines_for_stderr("  why:  ", without_secrets(why));
+                                 colour ? "\x1b[0m" : "", printable(shown(error.what(), error)));
+  if (!why.empty()) text += lines_for_stderr("  why:  ", shown(why, error));
   const std::string hint = in_terms_of_options(error).details().hint;
-  if (!hint.empty()) text += lines_for_stderr("  hint: ", without_secrets(hint));
+  if (!hint.empty()) text += lines_for_stderr("  hint: ", shown(hint, error));
   print_to_stderr(text);
 }
 

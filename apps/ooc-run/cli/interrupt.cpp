@@ -5,6 +5,7 @@
 #include <chrono>
 #include <ctime>
 #include <ooc/detail/base/threads.hpp>
+#include <semaphore>
 #include <utility>
 
 #include "cli/terminal.hpp"
@@ -84,12 +85,24 @@ void Interrupt::set_last_words(LastWords words) {
 }
 
 void Interrupt::end(const ooc::Error& error) const {
+  using namespace std::chrono_literals;
   // Not unlocked: no other thread is to print from now on. The kernel may still be writing into our
   // buffers, so nothing is destroyed.
   mutex_.lock();
   if (last_words_) {
-    if (describe_terminal(STDERR_FILENO).interactive) print_to_stderr(erase_line);  // of progress
-    last_words_(error);
+    try {
+      // Nothing may read what a full pipe holds, so the end waits for the words a little only.
+      std::binary_semaphore said(0);
+      const auto words = ooc::start_thread([&](const std::stop_token&) {
+        if (describe_terminal(STDERR_FILENO).interactive) print_to_stderr(erase_line);
+        last_words_(error);
+        said.release();
+      });
+      [[maybe_unused]] const bool in_time = said.try_acquire_for(100ms);
+      _exit(exit_code());  // before the destructor waits for the thread
+    } catch (const ooc::Error&) {
+      // No thread can be started: end without words.
+    }
   }
   _exit(exit_code());
 }

@@ -1,14 +1,18 @@
 #include "cli/terminal.hpp"
 
 #include <fmt/core.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
 #include <ooc/detail/base/letters.hpp>
+#include <ooc/detail/base/repeats.hpp>
+#include <ooc/detail/http/secrets.hpp>
 #include <string>
 #include <string_view>
 
@@ -40,6 +44,12 @@ bool speaks_utf8() {
     return value.find("utf-8") != std::string::npos || value.find("utf8") != std::string::npos;
   }
   return false;
+}
+
+/// True if a descriptor takes bytes, or fails, within a time.
+bool takes_more(int descriptor, std::chrono::milliseconds patience) {
+  pollfd wanted{.fd = descriptor, .events = POLLOUT, .revents = 0};
+  return poll(&wanted, 1, static_cast<int>(patience.count())) > 0;
 }
 
 }  // namespace
@@ -107,8 +117,30 @@ std::string wrap(std::string_view first, std::string_view text, std::size_t colu
   return lines + "\n";
 }
 
+int write_whole(int descriptor, std::string_view text,
+                std::optional<std::chrono::milliseconds> patience) {
+  ooc::Repeats repeats;
+  while (!text.empty()) {
+    // Asked before a write that may not wait for long, since a write to a full pipe does.
+    if (patience && !takes_more(descriptor, *patience)) return EAGAIN;
+    const ssize_t written = write(descriptor, text.data(), text.size());
+    if (written >= 0) {
+      text.remove_prefix(static_cast<std::size_t>(written));
+      repeats.reset();
+      continue;
+    }
+    const int errno_value = errno;
+    if ((errno_value != EINTR && errno_value != EAGAIN) || !repeats.may_repeat()) {
+      return errno_value;
+    }
+    constexpr std::chrono::milliseconds long_time(1000);
+    if (errno_value == EAGAIN && !takes_more(descriptor, long_time)) repeats.reset();
+  }
+  return 0;
+}
+
 void print_to_stderr(std::string_view text) {
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
+  write_whole(STDERR_FILENO, text);
 }
 
 std::string lines_for_stderr(std::string_view first, std::string_view text) {
@@ -118,11 +150,11 @@ std::string lines_for_stderr(std::string_view first, std::string_view text) {
 }
 
 void print_note(std::string_view note) {
-  print_to_stderr(lines_for_stderr("ooc-run: note: ", note));
+  print_to_stderr(lines_for_stderr("ooc-run: note: ", ooc::without_secrets(note)));
 }
 
 void print_warning(std::string_view warning) {
-  print_to_stderr(lines_for_stderr("ooc-run: warning: ", warning));
+  print_to_stderr(lines_for_stderr("ooc-run: warning: ", ooc::without_secrets(warning)));
 }
 
 }  // namespace ooc_run

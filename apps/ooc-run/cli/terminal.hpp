@@ -1,7 +1,9 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -38,6 +40,12 @@ std::string wrap(std::string_view first, std::string_view text, std::size_t colu
 
 /// Erases the current line of a terminal, for example a progress bar.
 inline constexpr std::string_view erase_line = "\r\x1b[K";
+
+/// Writes the whole text to a descriptor, also to one that does not block (O_NONBLOCK), whose
+/// reader may be late. Returns 0 or an errno; EAGAIN if the descriptor takes no more for
+/// `patience`.
+int write_whole(int descriptor, std::string_view text,
+                std::optional<std::chrono::milliseconds> patience = {});
 
 /// Writes to stderr. Ignores errors, since there is no way to report them and the run goes on.
 void print_to_stderr(std::string_view text);

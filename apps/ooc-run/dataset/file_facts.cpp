@@ -7,10 +7,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <ooc/detail/base/io_meter.hpp>
+#include <ooc/detail/base/repeats.hpp>
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/dataset/residency.hpp>
 #include <ooc/detail/http/address.hpp>
 #include <ooc/detail/http/remote_object.hpp>
+#include <ooc/detail/http/secrets.hpp>
 #include <ooc/error.hpp>
 #include <span>
 
@@ -43,10 +46,9 @@ class PageReader {
   /// Reads from one descriptor. Returns nothing and leaves errno if that fails.
   std::optional<std::span<const std::byte>> try_read(int descriptor, std::uint64_t offset,
                                                      std::size_t most_bytes = piece_bytes) {
-    ssize_t got = 0;
-    do {
-      got = pread(descriptor, buffer_.data(), most_bytes, static_cast<off_t>(offset));
-    } while (got < 0 && errno == EINTR);
+    const ooc::DiskCall waits;
+    const ssize_t got = ooc::repeat_interrupted(
+        [&] { return pread(descriptor, buffer_.data(), most_bytes, static_cast<off_t>(offset)); });
     if (got < 0) return {};
     return std::span(buffer_).first(static_cast<std::size_t>(got));
   }
@@ -89,6 +91,7 @@ FileFacts describe_file(const ooc::File& file, const ooc::Extent& data) {
   constexpr std::uint64_t stat_block_bytes = 512;
   facts.disk_bytes = static_cast<std::uint64_t>(status.st_blocks) * stat_block_bytes;
   if (S_ISREG(status.st_mode)) {
+    const ooc::DiskCall waits;
     const off_t hole = lseek(file.buffered(), 0, SEEK_HOLE);
     facts.holes = hole >= 0 && static_cast<std::uint64_t>(hole) < file.size();
     facts.extents = extents_of(file.path());

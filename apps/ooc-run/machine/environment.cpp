@@ -19,7 +19,7 @@
 #include <ctime>
 #include <iterator>
 #include <ooc/detail/base/text_file.hpp>
-#include <ooc/detail/http/address.hpp>
+#include <ooc/detail/http/secrets.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
 #include <ooc/error.hpp>
 #include <sstream>
@@ -144,7 +144,7 @@ std::string command_line() {
   std::istringstream file(ooc::read_text("/proc/self/cmdline"));
   std::string text;
   for (std::string word; std::getline(file, word, '\0');) {
-    text += (text.empty() ? "" : " ") + for_shell(ooc::shown_address(word));
+    text += (text.empty() ? "" : " ") + for_shell(ooc::shown_word(word));
   }
   return text;
 }

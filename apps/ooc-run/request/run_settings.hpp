@@ -15,6 +15,8 @@
 
 namespace ooc_run {
 
+class StallGuard;
+
 /// automatic: a bar on a terminal, else none; plain: a line every two seconds; none.
 enum class ProgressMode { automatic, plain, none };
 
@@ -47,6 +49,7 @@ struct RunSettings {
   bool explain = false;                // dry run: only print what would be done
   std::optional<double> io_timeout;    // seconds
   std::optional<double> rank_timeout;  // seconds, of several ranks
+  StallGuard* stall_guard = nullptr;   // of the command; may be null
   OutputSettings output;
   SideFiles side_files;
 

@@ -21,6 +21,7 @@
 #include "cli/terminal.hpp"
 #include "dataset/type_doubt.hpp"
 #include "result/reasons.hpp"
+#include "run/stall_guard.hpp"
 #include "run/together.hpp"
 #include "run/unfinished_start.hpp"
 #include "run/verdict.hpp"
@@ -172,7 +173,6 @@ Session::Session(const RunSettings& settings, const Interrupt& interrupt, const 
       task_(task),
       device_(choose_device(settings, task)),
       meter_(settings.output.progress, task.passes + checks),
-      stall_watch_(settings.io_timeout, task.is_remote),
       coordinator_(std::make_unique<ooc::Coordinator>(make_devices(device_), settings.options)),
       pass_(pass_options()) {}
 
@@ -201,7 +201,8 @@ void Session::show(const ooc::Progress& progress) {
   meter_.update(progress, has_ended_ ? std::vector<StageShare>{} : stage_load_.shares(now));
   try {
     const bool is_to_stop = !has_ended_ && interrupt_.token().stop_requested();
-    const std::string warning = stall_watch_.look(progress, is_to_stop);
+    const std::string warning =
+        settings_.stall_guard == nullptr ? "" : settings_.stall_guard->look(progress, is_to_stop);
     if (warning.empty() || settings_.output.quiet) return;
     meter_.erase();
     print_note(with_rank(warning, settings_.options.ranks));

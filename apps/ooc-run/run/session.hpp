@@ -16,7 +16,6 @@
 #include "result/report.hpp"
 #include "run/device_choice.hpp"
 #include "run/progress.hpp"
-#include "run/stall_watch.hpp"
 #include "timeline/trace.hpp"
 
 namespace ooc_run {
@@ -118,7 +117,6 @@ class Session {
   ProgressMeter meter_;
   StageLoad stage_load_;
   bool has_ended_ = false;
-  StallWatch stall_watch_;
   std::unique_ptr<ooc::Coordinator> coordinator_;
   ooc::PassOptions pass_;
 };

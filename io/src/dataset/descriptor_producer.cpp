@@ -1,3 +1,5 @@
+#include <ooc/detail/base/io_meter.hpp>
+#include <ooc/detail/base/repeats.hpp>
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/dataset/producer.hpp>
 #include <ooc/error.hpp>
@@ -28,11 +30,17 @@ class DescriptorProducer final : public Producer {
   }
 
   std::size_t fill(std::span<std::byte> room, const std::stop_token& stop) override {
+    const IoWait waits(IoPeer::writer);
+    Repeats repeats;
     while (!stop.stop_requested()) {
-      if (!is_ready()) continue;
+      if (!is_ready(repeats)) continue;
       const ssize_t bytes = ::read(descriptor_, room.data(), room.size());
-      if (bytes >= 0) return static_cast<std::size_t>(bytes);
-      if (errno != EINTR && errno != EAGAIN) throw failed();
+      if (bytes >= 0) {
+        IoMeter::of_process().add(static_cast<std::uint64_t>(bytes));
+        return static_cast<std::size_t>(bytes);
+      }
+      const bool passes = errno == EINTR || errno == EAGAIN;
+      if (!passes || !may_repeat(repeats)) throw failed();
     }
     return 0;
   }
@@ -41,12 +49,21 @@ class DescriptorProducer final : public Producer {
 
  private:
   /// Waits for bytes, or for the end, a tenth of a second at most. A read could not be stopped.
-  bool is_ready() const {
+  bool is_ready(Repeats& repeats) const {
     constexpr int interval = 100;  // milliseconds
     pollfd wanted{.fd = descriptor_, .events = POLLIN, .revents = 0};
     const int ready = ::poll(&wanted, 1, interval);
-    if (ready < 0 && errno != EINTR) throw failed();
+    if (ready < 0 && (errno != EINTR || !may_repeat(repeats))) throw failed();
+    if (ready == 0) repeats.reset();
     return ready > 0;
+  }
+
+  /// Leaves errno as it is.
+  static bool may_repeat(Repeats& repeats) {
+    const int errno_value = errno;
+    const bool may = repeats.may_wait_again();
+    errno = errno_value;
+    return may;
   }
 
   Error failed() const { return Error::from_errno(ErrorKind::input, "read", errno, name_, {}, ""); }

@@ -1,5 +1,6 @@
 #include "file/file_system.hpp"
 
+#include <ooc/detail/base/io_meter.hpp>
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/dataset/residency.hpp>
 
@@ -84,6 +85,7 @@ std::optional<double> cached_bytes(const File& file, const Extent& extent) {
 /// Returns the next position at or after `at` of data or of a hole (`whence`: SEEK_DATA or
 /// SEEK_HOLE); `end` if there is none before it, or if the file system does not report it.
 std::uint64_t seek(const File& file, std::uint64_t at, int whence, std::uint64_t end) {
+  const DiskCall waits;
   const off_t found = ::lseek(file.buffered(), static_cast<off_t>(at), whence);
   if (found < 0) return end;
   return std::clamp(static_cast<std::uint64_t>(found), at, end);

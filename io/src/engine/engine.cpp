@@ -1,5 +1,6 @@
 #include "engine/engines.hpp"
 
+#include <ooc/detail/base/io_meter.hpp>
 #include <ooc/detail/file/file.hpp>
 #include <ooc/detail/file/output_file.hpp>
 #include <ooc/error.hpp>
@@ -34,21 +35,31 @@ int descriptor_of(const Request& request) {
   return request.source != nullptr ? of(*request.source) : of(*request.target);
 }
 
+TryingEngine::~TryingEngine() {
+  for (; in_flight_ > 0; --in_flight_) IoMeter::of_process().end_operation(IoPeer::disk);
+}
+
 void TryingEngine::start(Request& request) {
   assert(in_flight_ < depth_);
   request.done = 0;
   request.retries = 0;
   ++in_flight_;
+  IoMeter::of_process().begin_operation(IoPeer::disk);
   begin_try(request);
 }
 
 Request& TryingEngine::wait() {
   assert(in_flight_ > 0);
+  const IoWait waits(IoPeer::disk);
+  IoMeter& meter = IoMeter::of_process();
   for (;;) {
     const Outcome outcome = next_outcome();
-    --in_flight_;  // before classify(), which throws if the request failed
+    // Before classify(), which throws if the request failed.
+    --in_flight_;
+    meter.end_operation(IoPeer::disk);
     if (classify(*outcome.request, outcome.result)) return *outcome.request;
     ++in_flight_;
+    meter.begin_operation(IoPeer::disk);
     begin_try(*outcome.request);
   }
 }
@@ -56,6 +67,7 @@ Request& TryingEngine::wait() {
 /// A completed try does not always complete its request, so this may block for longer than
 /// `patience`.
 Request* TryingEngine::wait_for(std::chrono::microseconds patience) {
+  const IoWait waits(IoPeer::disk);
   return has_outcome_within(patience) ? &wait() : nullptr;
 }
 

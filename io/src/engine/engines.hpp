@@ -17,6 +17,7 @@ inline constexpr std::size_t most_bytes_of_a_try = GiB;
 /// try means: the request is complete, has to be tried again for the remainder, or has failed.
 class TryingEngine : public Engine {
  public:
+  ~TryingEngine() override;
   void start(Request& request) final;
   Request& wait() final;
   Request* wait_for(std::chrono::microseconds patience) final;

@@ -1,6 +1,7 @@
 #include "engine/engines.hpp"
 #include "file/file_size_signal.hpp"
 
+#include <ooc/detail/base/repeats.hpp>
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/file/file.hpp>
 #include <ooc/error.hpp>
@@ -166,14 +167,16 @@ void UringEngine::submit() {
 TryingEngine::Outcome UringEngine::next_outcome() {
   std::optional<FileSizeSignal> blocked;  // the kernel may finish writes on a waiting thread
   if (writes_) blocked.emplace();
-  for (;;) {
+  for (Repeats repeats;;) {
     io_uring_cqe* completion = nullptr;
     const bool all_submitted = io_uring_sq_ready(ring_.get()) == 0;
     if (all_submitted && io_uring_peek_cqe(ring_.get(), &completion) == 0) return take(completion);
     const int result = io_uring_submit_and_wait(ring_.get(), 1);
     if (io_uring_peek_cqe(ring_.get(), &completion) == 0) return take(completion);
     // A signal, or a temporary lack of resources. Queued requests stay queued.
-    if (result >= 0 || result == -EINTR || result == -EAGAIN || result == -EBUSY) continue;
+    if (result >= 0) continue;
+    const bool passes = result == -EINTR || result == -EAGAIN || result == -EBUSY;
+    if (passes && repeats.may_wait_again()) continue;
     throw Error::from_errno(writes_ ? ErrorKind::output : ErrorKind::input, "io_uring_enter",
                             -result);
   }
@@ -199,13 +202,15 @@ TryingEngine::Outcome UringEngine::take(io_uring_cqe* completion) {
 /// Waits for the requests that the kernel has started. Closing a ring does not end them, and they
 /// would continue to use memory that the caller may have freed.
 UringEngine::~UringEngine() {
+  Repeats repeats;
   std::size_t begun = in_flight() - io_uring_sq_ready(ring_.get());
   while (begun > 0) {
     io_uring_cqe* completion = nullptr;
     const int result = io_uring_wait_cqe(ring_.get(), &completion);
-    if (result == -EINTR || result == -EAGAIN) continue;
+    if ((result == -EINTR || result == -EAGAIN) && repeats.may_wait_again()) continue;
     if (result != 0) return;  // the ring itself has failed: completions cannot be received
     io_uring_cqe_seen(ring_.get(), completion);
+    repeats.reset();
     --begun;
   }
 }

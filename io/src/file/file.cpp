@@ -1,9 +1,12 @@
 #include "file/file_system.hpp"
 #include "file/input_errors.hpp"
 
+#include <ooc/detail/base/io_meter.hpp>
+#include <ooc/detail/base/repeats.hpp>
 #include <ooc/detail/file/file.hpp>
 #include <ooc/detail/http/address.hpp>
 #include <ooc/detail/http/remote_object.hpp>
+#include <ooc/detail/http/secrets.hpp>
 #include <ooc/error.hpp>
 
 #include <fcntl.h>
@@ -65,7 +68,8 @@ Error cannot_open(const std::filesystem::path& path, int errno_value) {
   if (errno_value == EACCES) {
     hint = "`namei -l " + shell_word(path) + "` shows who may read it and enter its directories";
   }
-  return Error::from_errno(ErrorKind::input, "open", errno_value, path, {}, hint);
+  return Error::from_errno(ErrorKind::input, "open", errno_value, shown_word(path.native()), {},
+                           hint);
 }
 
 std::uint64_t size_of(int descriptor, const struct stat& status,
@@ -82,10 +86,8 @@ std::uint64_t size_of(int descriptor, const struct stat& status,
 /// of a file can succeed where no other does. Returns the number of bytes read, or a negated errno.
 ssize_t test_read(int descriptor) {
   alignas(page_bytes) std::array<std::byte, page_bytes> block;
-  ssize_t got = 0;
-  do {
-    got = ::pread(descriptor, block.data(), block.size(), 0);
-  } while (got < 0 && errno == EINTR);
+  const ssize_t got =
+      repeat_interrupted([&] { return ::pread(descriptor, block.data(), block.size(), 0); });
   return got < 0 ? -errno : got;
 }
 
@@ -135,6 +137,7 @@ File File::open(const std::filesystem::path& path) {
     file.why_not_direct_ = "it is on a server";
     return file;
   }
+  const DiskCall waits;
   file.path_ = path;
   // O_NONBLOCK: opening a FIFO would otherwise block until a writer opens it.
   file.buffered_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -205,6 +208,7 @@ void File::try_direct_read() {
 
 void File::check_unchanged() const {
   if (remote_) return;
+  const DiskCall waits;
   struct stat now {};
   if (::fstat(buffered_, &now) != 0)
     throw Error::from_errno(ErrorKind::input, "stat", errno, path_);
@@ -268,9 +272,10 @@ File::~File() {
 void read_exactly(const File& file, std::uint64_t offset, std::span<std::byte> memory) {
   if (file.remote() != nullptr) return file.remote()->read(offset, memory);
   while (!memory.empty()) {
-    const ssize_t got =
-        ::pread(file.buffered(), memory.data(), memory.size(), static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
+    const DiskCall waits;
+    const ssize_t got = repeat_interrupted([&] {
+      return ::pread(file.buffered(), memory.data(), memory.size(), static_cast<off_t>(offset));
+    });
     if (got < 0) throw read_error(file, offset, errno);
     if (got == 0) throw shrank_error(file, offset);
     offset += static_cast<std::uint64_t>(got);

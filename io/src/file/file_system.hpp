@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ooc/detail/base/repeats.hpp>
 #include <ooc/detail/base/units.hpp>
 
 #include <fcntl.h>
@@ -36,11 +37,10 @@ inline bool lacks_fallocate(int errno_value) {
 
 /// Allocates the unallocated parts of a byte range. Returns 0 or an errno.
 inline int allocate_range(int descriptor, std::uint64_t offset, std::uint64_t bytes) {
-  int result = 0;
-  do {
-    result = ::fallocate(descriptor, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes));
-  } while (result != 0 && errno == EINTR);
-  return result == 0 ? 0 : errno;
+  const auto allocate = [&] {
+    return ::fallocate(descriptor, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+  };
+  return repeat_interrupted(allocate) == 0 ? 0 : errno;
 }
 
 /// Returns a sentence on why direct I/O to the file is not possible; empty if the kernel reports no

@@ -2,13 +2,23 @@
 
 #include "file/temporaries.hpp"
 
+#include <ooc/detail/http/secrets.hpp>
+
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
 
 namespace ooc {
 namespace {
+
+/// True if the file system of a path has no inodes left: then ENOSPC is not about its bytes.
+bool has_no_inodes(const std::filesystem::path& path) {
+  struct statvfs status {};
+  return ::statvfs(directory_of(path).c_str(), &status) == 0 && status.f_files != 0 &&
+         status.f_favail == 0;
+}
 
 std::string hint_for(int errno_value, const std::filesystem::path& path) {
   switch (errno_value) {
@@ -19,6 +29,11 @@ std::string hint_for(int errno_value, const std::filesystem::path& path) {
     case EPERM:
     case EROFS: return "choose a directory you may write to";
     case ENOSPC:
+      if (has_no_inodes(path)) {
+        return "its file system has no inodes left for new files (df -i): remove small files, or "
+               "choose another disk";
+      }
+      [[fallthrough]];
     case EDQUOT: return "make room, or choose another disk";
     case EFBIG: return "raise the limit on file sizes (ulimit -f), or choose another disk";
     default: return {};
@@ -29,7 +44,7 @@ std::string hint_for(int errno_value, const std::filesystem::path& path) {
 
 Error output_error(const std::string& verb, const std::filesystem::path& path, int errno_value,
                    std::optional<std::uint64_t> offset) {
-  return Error::from_errno(ErrorKind::output, verb, errno_value, path, offset,
+  return Error::from_errno(ErrorKind::output, verb, errno_value, shown_word(path.native()), offset,
                            hint_for(errno_value, path));
 }
 

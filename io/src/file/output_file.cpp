@@ -2,8 +2,11 @@
 #include "file/file_system.hpp"
 #include "file/mapped_output.hpp"
 #include "file/output_errors.hpp"
+#include "file/publishing.hpp"
 #include "file/temporaries.hpp"
 
+#include <ooc/detail/base/io_meter.hpp>
+#include <ooc/detail/base/repeats.hpp>
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/file/file.hpp>
 #include <ooc/detail/file/output_file.hpp>
@@ -19,7 +22,6 @@
 #include <cerrno>
 #include <chrono>
 #include <climits>
-#include <cstdio>
 #include <memory>
 #include <string_view>
 #include <thread>
@@ -34,45 +36,10 @@ constexpr mode_t private_mode = 0600;  // until the rights of the replaced file 
 constexpr int most_name_tries = 100;
 constexpr std::uint64_t growth_bytes = 1 * GiB;
 
-/// The directory of a file. Opened before the file is moved, so that a failure to open it is found
-/// while the old file is still in place.
-class Directory {
- public:
-  explicit Directory(const std::filesystem::path& path)
-      : path_(path),
-        descriptor_(::open(directory_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    if (descriptor_ < 0) throw output_error("open directory", path);
-  }
-  ~Directory() { ::close(descriptor_); }
-  Directory(const Directory&) = delete;
-  Directory& operator=(const Directory&) = delete;
-
-  void make_durable() const {
-    // Some file systems cannot sync a directory and return EINVAL.
-    if (::fsync(descriptor_) == 0 || errno == EINVAL) return;
-    const Error error =
-        Error::from_errno(ErrorKind::output, "fsync of its directory", errno, path_);
-    ErrorDetails details = error.details();
-    details.why = "the new file is whole and in its place, but a power failure may undo that";
-    throw Error(error.kind(), error.what(), details);
-  }
-
- private:
-  const std::filesystem::path& path_;
-  int descriptor_;
-};
-
-/// Renames without replacing an existing file. Returns 0, or -1 with errno.
-int rename_to_new(const std::filesystem::path& from, const std::filesystem::path& to) {
-  const int result = ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE);
-  if (result == 0 || errno != EINVAL) return result;
-  // EINVAL: the file system lacks RENAME_NOREPLACE. All such file systems have hard links.
-  return ::link(from.c_str(), to.c_str()) == 0 ? ::unlink(from.c_str()) : -1;
-}
-
 }  // namespace
 
 std::filesystem::path follow_links(std::filesystem::path path) {
+  const DiskCall waits;
   constexpr int most_links = 40;  // the kernel's limit
   std::array<char, PATH_MAX> next;
   for (int i = 0; i < most_links; ++i) {
@@ -102,6 +69,7 @@ OutputFile::OutputFile(const std::filesystem::path& path, bool replace, std::uin
 OutputFile::OutputFile(const std::filesystem::path& path, std::uint64_t bytes, bool replace,
                        Purpose purpose, const KeptFile& kept)
     : OutputFile(path, replace, bytes, kept) {
+  const DiskCall waits;
   require_replaceable(path_, target_, replace);
   if (purpose == Purpose::join) {
     join();
@@ -109,7 +77,9 @@ OutputFile::OutputFile(const std::filesystem::path& path, std::uint64_t bytes, b
   }
   if (purpose != Purpose::dry_run) remove_stale_temporaries(target_);
   if (!kept_.empty()) open_kept(kept.bytes);
-  if (!is_there_) create();
+  const Publishing way = try_publishing(target_, replace, kept_.empty());
+  note_ = way.note;
+  if (!is_there_) create(way.nameless);
   is_tmpfs_ = ooc::is_tmpfs(descriptor_);
   const std::uint64_t taken = is_there_ ? bytes_taken() : 0;
   if (purpose != Purpose::append && bytes > taken && !has_space(bytes - taken)) {
@@ -135,40 +105,35 @@ std::uint64_t OutputFile::bytes_taken() const {
 /// Creates the file under a name that no other one has.
 void OutputFile::create_with_name(const std::filesystem::path& temporary) {
   const bool replaces = ::access(target_.c_str(), F_OK) == 0;
-  temporary_ = temporary;
-  descriptor_ = ::open(temporary_.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC,
-                       replaces ? private_mode : mode);
-  const int errno_value = descriptor_ < 0 ? errno : 0;
-  // Before it was locked, another run may have removed it as stale.
-  if (errno_value == 0 && !lock_temporary(descriptor_)) ::close(std::exchange(descriptor_, -1));
-  if (descriptor_ < 0) temporary_.clear();
-  if (errno_value != 0 && errno_value != EEXIST) throw output_error("create", target_, errno_value);
+  descriptor_ = create_temporary(temporary, replaces ? private_mode : mode);
+  if (descriptor_ >= 0) {
+    temporary_ = temporary;
+  } else if (errno != EEXIST) {
+    throw output_error("create", target_);
+  }
 }
 
-void OutputFile::create() {
-  if (!kept_.empty()) {
-    // A process that was killed just now may still hold the lock of its file of this name.
-    constexpr auto pause = std::chrono::milliseconds(20);
-    for (int i = 0; descriptor_ < 0 && i < most_name_tries; ++i) {
-      if (i != 0) std::this_thread::sleep_for(pause);
-      if (i != 0) remove_stale_temporaries(target_);
-      create_with_name(temporary_of(kept_));
-    }
-    if (descriptor_ < 0) {
-      throw Error(ErrorKind::output, kept_.string() + ": another run is writing it",
-                  {.path = kept_, .hint = "wait for its end, or end it"});
-    }
+/// `nameless`: it gets a name at the end only.
+void OutputFile::create(bool nameless) {
+  if (nameless) {
+    descriptor_ = ::open(directory_of(target_).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+    if (descriptor_ < 0) throw output_error("create", target_);
+    lock_temporary(descriptor_);  // it gets a name when it replaces a file
     return;
   }
-  descriptor_ = ::open(directory_of(target_).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
-  if (descriptor_ >= 0) lock_temporary(descriptor_);  // it gets a name when it replaces a file
-  // Old kernels treat O_TMPFILE as an attempt to write to the directory (EISDIR).
-  const bool unknown =
-      descriptor_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL);
-  for (int i = 0; unknown && descriptor_ < 0 && i < most_name_tries; ++i) {
-    create_with_name(random_temporary(target_));
+  // A process that was killed just now may still hold the lock of a kept file of this name.
+  constexpr auto pause = std::chrono::milliseconds(20);
+  for (int i = 0; descriptor_ < 0 && i < most_name_tries; ++i) {
+    if (i != 0 && !kept_.empty()) {
+      std::this_thread::sleep_for(pause);
+      remove_stale_temporaries(target_);
+    }
+    create_with_name(kept_.empty() ? random_temporary(target_) : temporary_of(kept_));
   }
-  if (descriptor_ < 0) throw output_error("create", target_);
+  if (descriptor_ >= 0) return;
+  if (kept_.empty()) throw output_error("create", target_);
+  throw Error(ErrorKind::output, kept_.string() + ": another run is writing it",
+              {.path = kept_, .hint = "wait for its end, or end it"});
 }
 
 /// Gives the new file the access rights of the file that it replaces: owner and group as far as
@@ -231,6 +196,7 @@ int OutputFile::allocate_to(std::uint64_t bytes) {
 }
 
 void OutputFile::grow(std::uint64_t bytes) {
+  const DiskCall waits;
   int errno_value = 0;
   if (mapped_) {
     errno_value = mapped_->grow(bytes);
@@ -283,11 +249,14 @@ void OutputFile::open_direct(std::uint64_t bytes) {
 }
 
 void OutputFile::write(std::uint64_t offset, std::span<const std::byte> data) {
+  Repeats repeats;
   while (!data.empty()) {
+    const DiskCall waits;
     const ssize_t written = try_write(offset, data, false);
-    if (written == -EINTR) continue;
+    if (written == -EINTR && repeats.may_repeat()) continue;
     if (written < 0) throw write_error(static_cast<int>(-written), offset);
     if (written == 0) throw write_error(EIO, offset);  // a retry would not make progress
+    repeats.reset();
     offset += static_cast<std::uint64_t>(written);
     data = data.subspan(static_cast<std::size_t>(written));
   }
@@ -308,51 +277,6 @@ ssize_t OutputFile::try_write(std::uint64_t offset, std::span<const std::byte> d
 
 Error OutputFile::write_error(int errno_value, std::uint64_t offset) const {
   return output_error("write", target_, errno_value, offset);
-}
-
-void OutputFile::make_durable() {
-  if (const int errno_value = mapped_ ? mapped_->finish() : 0) {
-    throw output_error("allocate", target_, errno_value);
-  }
-  if (::fsync(descriptor_) != 0) throw output_error("fsync", target_);
-  is_durable_ = true;
-}
-
-void OutputFile::keep() {
-  if (::fdatasync(descriptor_) != 0) throw output_error("fdatasync", target_);
-  if (is_kept_ || kept_.empty()) return;
-  // No other file has that name, and some file systems can neither rename in another way nor link.
-  if (::rename(temporary_.c_str(), kept_.c_str()) != 0) throw output_error("rename", target_);
-  temporary_ = kept_;
-  is_kept_ = true;
-  Directory(target_).make_durable();
-}
-
-void OutputFile::commit() {
-  if (!is_durable_) make_durable();
-  const Directory directory(target_);
-  if (replace_ && !kept_.empty()) keep_rights();
-  move_into_place();
-  if (direct_ >= 0) ::close(std::exchange(direct_, -1));
-  ::close(std::exchange(descriptor_, -1));
-  directory.make_durable();
-}
-
-void OutputFile::move_into_place() {
-  if (temporary_.empty()) {
-    // linkat() cannot replace a file: if there may be one, link to a temporary name and rename.
-    const std::filesystem::path name = replace_ ? random_temporary(target_) : target_;
-    const std::string self = "/proc/self/fd/" + std::to_string(descriptor_);
-    if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0) {
-      throw errno == EEXIST ? exists_error(path_) : output_error("link", target_);
-    }
-    if (!replace_) return;
-    temporary_ = name;
-  }
-  const int result =
-      replace_ ? ::rename(temporary_.c_str(), target_.c_str()) : rename_to_new(temporary_, target_);
-  if (result != 0) throw errno == EEXIST ? exists_error(path_) : output_error("rename", target_);
-  temporary_.clear();
 }
 
 OutputFile::~OutputFile() {

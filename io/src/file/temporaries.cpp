@@ -1,5 +1,7 @@
 #include "file/temporaries.hpp"
 
+#include <ooc/detail/base/repeats.hpp>
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -13,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <tuple>
 
 namespace ooc {
 namespace {
@@ -68,8 +71,8 @@ bool is_kept_name(const std::filesystem::path& path, std::string_view name) {
 bool lock_kept(int descriptor) {
   constexpr int most_tries = 100;
   constexpr auto pause = std::chrono::milliseconds(20);
-  for (int i = 0; ::flock(descriptor, LOCK_EX | LOCK_NB) != 0; ++i) {
-    if (errno == EINTR) continue;
+  const auto lock = [&] { return ::flock(descriptor, LOCK_EX | LOCK_NB); };
+  for (int i = 0; repeat_interrupted(lock) != 0; ++i) {
     if (errno != EWOULDBLOCK) return true;  // a file system without locks
     if (i >= most_tries) return false;
     std::this_thread::sleep_for(pause);
@@ -79,10 +82,18 @@ bool lock_kept(int descriptor) {
 
 bool lock_temporary(int descriptor) {
   // A process that holds the lock is about to remove the file. Some file systems have no locks.
-  while (::flock(descriptor, LOCK_EX) != 0 && errno == EINTR) {
-  }
+  std::ignore = repeat_interrupted([&] { return ::flock(descriptor, LOCK_EX); });
   struct stat status {};
   return ::fstat(descriptor, &status) != 0 || status.st_nlink != 0;
+}
+
+int create_temporary(const std::filesystem::path& temporary, mode_t mode) {
+  const int descriptor =
+      ::open(temporary.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, mode);
+  if (descriptor < 0 || lock_temporary(descriptor)) return descriptor;
+  ::close(descriptor);
+  errno = EEXIST;
+  return -1;
 }
 
 /// Ignores errors, because cleaning up must not fail a run. Uses readdir(), because libstdc++'s

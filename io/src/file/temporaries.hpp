@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <filesystem>
 #include <string_view>
 
@@ -28,6 +30,10 @@ bool lock_kept(int descriptor);
 /// Locks a temporary to mark it as in use. False if it has no name any more: another run may have
 /// removed it before it was locked.
 bool lock_temporary(int descriptor);
+
+/// Creates a temporary and locks it. Returns its descriptor, or -1 with errno: EEXIST also if
+/// another run has removed it before it was locked, so that another name is to be tried.
+int create_temporary(const std::filesystem::path& temporary, mode_t mode);
 
 /// Removes temporaries of `path` that killed runs have left. Temporaries of running processes are
 /// locked. Those of a process killed just now stay locked until the kernel has ended its writes,

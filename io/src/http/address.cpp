@@ -1,4 +1,5 @@
 #include <ooc/detail/http/address.hpp>
+#include <ooc/detail/http/secrets.hpp>
 #include <ooc/error.hpp>
 
 #include <algorithm>
@@ -100,14 +101,15 @@ Address s3_address(std::string_view path) {
     return is_letter_or_digit(letter) || letter == '-' || letter == '.' || letter == '_';
   };
   if (bucket.empty() || key.empty() || !std::ranges::all_of(bucket, fits)) {
-    throw not_understood(path, "is no address of an object", "s3://BUCKET/KEY is one");
+    throw not_understood(shown_address(path), "is no address of an object",
+                         "s3://BUCKET/KEY is one");
   }
   S3Keys keys{.id = variable("AWS_ACCESS_KEY_ID"),
               .secret = variable("AWS_SECRET_ACCESS_KEY"),
               .token = variable("AWS_SESSION_TOKEN"),
               .region = variable("AWS_REGION", "AWS_DEFAULT_REGION", "us-east-1")};
   return {.url = url_of_bucket(bucket, keys.region) + "/" + percent_encoded(key),
-          .name = std::string(path),
+          .name = shown_address(path),
           .keys = std::move(keys)};
 }
 
@@ -122,21 +124,14 @@ std::string scheme_of(std::string_view path) {
   const std::size_t end = path.find(scheme_end);
   if (end == std::string_view::npos || end == 0) return {};
   std::string scheme(path.substr(0, end));
-  if (!std::ranges::all_of(scheme, is_letter_or_digit)) return {};
+  const auto fits = [](char letter) {
+    return is_letter_or_digit(letter) || letter == '+' || letter == '-' || letter == '.';
+  };
+  if (!is_letter_or_digit(scheme.front()) || !std::ranges::all_of(scheme, fits)) return {};
   std::ranges::transform(scheme, scheme.begin(), [](unsigned char letter) {
     return static_cast<char>(std::tolower(letter));
   });
   return scheme;
-}
-
-std::string shown_address(std::string_view address) {
-  const std::string scheme = scheme_of(address);
-  if (scheme.empty() || scheme == "s3") return std::string(address);
-  const std::size_t host = scheme.size() + scheme_end.size();
-  const std::size_t at = authority_of(address).rfind('@');
-  const std::string_view rest = address.substr(at == std::string_view::npos ? host : host + at + 1);
-  return std::string(address.substr(0, host)) +
-         std::string(rest.substr(0, rest.find_first_of("?#")));
 }
 
 void require_no_address(std::string_view path) {

@@ -1,6 +1,9 @@
 #include "http/answer.hpp"
 
+#include <ooc/detail/base/letters.hpp>
+
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <system_error>
@@ -73,8 +76,23 @@ void Answer::add_line(std::string_view line) {
   if (is_same_word(name, "content-length")) content_length = number_in(value);
   if (is_same_word(name, "etag")) etag = value;
   if (is_same_word(name, "last-modified")) modified = value;
-  if (is_same_word(name, "content-encoding")) encoding = value;
+  if (is_same_word(name, "content-encoding")) encodings += "," + lower_case(value);
+  if (is_same_word(name, "transfer-encoding")) {
+    is_chunked = lower_case(value).find("chunked") != std::string::npos;
+  }
   if (is_same_word(name, "x-amz-bucket-region")) bucket_region = value;
+}
+
+bool Answer::is_compressed() const {
+  constexpr std::array<std::string_view, 16> words{
+      "gzip", "x-gzip", "deflate", "compress",     "x-compress", "br",   "zstd",   "dcb",
+      "dcz",  "exi",    "lz4",     "pack200-gzip", "bzip2",      "lzma", "snappy", "xz"};
+  for (std::string_view rest = encodings; !rest.empty();) {
+    const std::size_t end = std::min(rest.find(','), rest.size());
+    if (std::ranges::find(words, trimmed(rest.substr(0, end))) != words.end()) return true;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return false;
 }
 
 std::string Answer::status_text() const {

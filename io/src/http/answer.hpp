@@ -23,12 +23,17 @@ struct Answer {
   std::optional<std::uint64_t> content_length{};
   std::string etag{};  // as sent, weak ones too
   std::string modified{};
-  std::string encoding{};
+  std::string encodings{};  // of all lines, in lower case, with commas between them
+  bool is_chunked = false;  // the answer says where it ends, also without a length
   std::string bucket_region{};
 
   /// Takes a line of the header, with or without its end. A status line begins a new answer: there
   /// is one before each redirection.
   void add_line(std::string_view line);
+
+  /// True if the body is compressed. Other words, such as `aws-chunked`, which some clients store
+  /// with objects, do not change bytes.
+  bool is_compressed() const;
 
   /// "404 Not Found"
   std::string status_text() const;

@@ -2,6 +2,7 @@
 #include "http/curl.hpp"
 #include "http/range_request.hpp"
 
+#include <ooc/detail/base/io_meter.hpp>
 #include <ooc/detail/base/threads.hpp>
 #include <ooc/detail/file/file.hpp>
 #include <ooc/error.hpp>
@@ -310,6 +311,7 @@ class HttpEngine final : public Engine {
 
   Request& wait() override {
     assert(in_flight_ > 0);
+    const IoWait waits(IoPeer::server);
     const Ended ended = results_.take();
     --in_flight_;
     if (ended.error) {
@@ -320,6 +322,7 @@ class HttpEngine final : public Engine {
   }
 
   Request* wait_for(std::chrono::microseconds patience) override {
+    const IoWait waits(IoPeer::server);
     return results_.wait_for(patience) ? &wait() : nullptr;
   }
 

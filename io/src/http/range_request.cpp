@@ -49,16 +49,6 @@ std::string user_agent() {
          std::to_string(now.patch);
 }
 
-/// Returns the text of the first element of that name in the XML of an S3 server.
-std::string element_of(const std::string& xml, const std::string& name) {
-  const std::string open = "<" + name + ">";
-  const std::size_t begin = xml.find(open);
-  if (begin == std::string::npos) return {};
-  const std::size_t end = xml.find("</", begin);
-  if (end == std::string::npos) return {};
-  return xml.substr(begin + open.size(), end - begin - open.size());
-}
-
 }  // namespace
 
 RangeRequest::RangeRequest() : curl_(curl()), handle_(curl_.easy_init(), curl_.easy_cleanup) {
@@ -79,6 +69,9 @@ RangeRequest::RangeRequest() : curl_(curl()), handle_(curl_.easy_init(), curl_.e
   set(CURLOPT_HEADERDATA, static_cast<void*>(this));
   set(CURLOPT_WRITEFUNCTION, &RangeRequest::take_body);
   set(CURLOPT_WRITEDATA, static_cast<void*>(this));
+  set(CURLOPT_XFERINFOFUNCTION, &RangeRequest::take_time);
+  set(CURLOPT_XFERINFODATA, static_cast<void*>(this));
+  set(CURLOPT_NOPROGRESS, 0L);
   // As the program curl does.
   for (const char* const name : {"CURL_CA_BUNDLE", "SSL_CERT_FILE"}) {
     const char* const bundle = std::getenv(name);
@@ -107,9 +100,11 @@ void RangeRequest::begin(const RemoteObject& object, std::uint64_t offset,
 
 void RangeRequest::begin_range(const Address& address, std::uint64_t offset,
                                std::span<std::byte> memory) {
+  operation_.emplace(IoPeer::server);
   address_ = &address;
   offset_ = offset;
   memory_ = memory;
+  wants_all_ = says_empty_ = false;
   done_ = 0;
   tries_ = 0;
   why_repeated_.clear();
@@ -175,10 +170,11 @@ void RangeRequest::prepare_try() {
   failure_.reset();
   text_of_refusal_.clear();
   done_before_ = done_;
+  complete_since_.reset();
   message_.fill('\0');
   const std::string range =
       std::to_string(offset_ + done_) + "-" + std::to_string(offset_ + memory_.size() - 1);
-  set(CURLOPT_RANGE, range.c_str());
+  set(CURLOPT_RANGE, wants_all_ ? nullptr : range.c_str());
 }
 
 std::size_t RangeRequest::take_header(char* data, std::size_t size, std::size_t count, void* self) {
@@ -218,20 +214,37 @@ std::size_t RangeRequest::take(std::span<const std::byte> bytes) {
   }
   std::memcpy(memory_.data() + done_, bytes.data(), bytes.size());
   done_ += bytes.size();
-  return bytes.size();
+  IoMeter::of_process().add(bytes.size());
+  if (offset_ + done_ <= answer_.range->last) return bytes.size();
+  complete_since_ = Clock::now();
+  // A server that does not say where its answer ends may keep the connection open for long.
+  const bool ends_itself =
+      answer_.is_chunked || answer_.content_length == std::uint64_t{done_ - done_before_};
+  return ends_itself ? bytes.size() : 0;  // 0 ends the transfer
+}
+
+/// Ends a transfer that has brought all its bytes, if the end of a chunked answer does not come.
+int RangeRequest::take_time(void* self, curl_off_t /*total*/, curl_off_t /*done*/,
+                            curl_off_t /*upload*/, curl_off_t /*uploaded*/) {
+  const auto& request = *static_cast<const RangeRequest*>(self);
+  const auto& since = request.complete_since_;
+  constexpr milliseconds patience(200);
+  return since && Clock::now() - *since > patience ? 1 : 0;
 }
 
 /// Throws Error unless the answer has the bytes that were asked for, of the version that is read.
 void RangeRequest::check_answer() {
   const std::uint64_t first = offset_ + done_, last = offset_ + memory_.size() - 1;
+  if (wants_all_) throw says_no_size();
   if (answer_.status == 200 && first == 0 && answer_.content_length == memory_.size()) {
     answer_.range = {.first = 0, .last = last, .has_range = true, .size = memory_.size()};
   } else if (answer_.status == 200) {
     throw error(ErrorKind::bad_input, "the server sends only the whole of it",
                 "it ignores that a range of bytes is asked for", "download it first");
   }
-  if (!answer_.encoding.empty() && answer_.encoding != "identity") {
-    throw error(ErrorKind::bad_input, "the server sends it compressed (" + answer_.encoding + ")",
+  if (answer_.is_compressed()) {
+    throw error(ErrorKind::bad_input,
+                "the server sends it compressed (" + answer_.encodings.substr(1) + ")",
                 "a range of compressed bytes is no range of the data", "download it first");
   }
   if (!answer_.range || !answer_.range->has_range || answer_.range->first != first ||
@@ -240,6 +253,10 @@ void RangeRequest::check_answer() {
     throw error(ErrorKind::bad_input, "the server answered with other bytes than were asked for",
                 "bytes " + std::to_string(first) + " to " + std::to_string(last) +
                     " were asked for, and the answer does not say that it has them");
+  }
+  if (answer_.range->last < last &&
+      answer_.content_length.value_or(0) > answer_.range->last + 1 - first) {
+    throw error(ErrorKind::bad_input, "the server sent more bytes than it says");
   }
   if (object_ != nullptr) return check_version();
   if (!answer_.range->size) {
@@ -252,40 +269,34 @@ void RangeRequest::check_answer() {
   object_bytes_ = *answer_.range->size;
 }
 
-/// Throws Error(input_changed) if the answer is of another version than the one that is read.
-void RangeRequest::check_version() const {
-  const auto or_none = [](const std::string& text) { return text.empty() ? "none" : text; };
-  const ObjectVersion& version = object_->version();
-  std::string why;
-  if (answer_.range && answer_.range->size && *answer_.range->size != object_->size()) {
-    why = "its size went from " + std::to_string(object_->size()) + " to " +
-          std::to_string(*answer_.range->size) + " bytes";
-  } else if (answer_.etag != version.etag) {
-    why = "its ETag went from " + or_none(version.etag) + " to " + or_none(answer_.etag);
-  } else if (!version.is_exact() && answer_.modified != version.modified) {
-    why = "the time of its last write went from " + or_none(version.modified) + " to " +
-          or_none(answer_.modified);
+std::optional<milliseconds> RangeRequest::end_try(CURLcode code) {
+  try {
+    const std::optional<milliseconds> pause = judge(code);
+    if (!pause) operation_.reset();
+    return pause;
+  } catch (...) {
+    operation_.reset();
+    throw;
   }
-  if (why.empty()) return;
-  throw changed_error(address_->name, std::move(why));
 }
 
-std::optional<milliseconds> RangeRequest::end_try(CURLcode code) {
+std::optional<milliseconds> RangeRequest::judge(CURLcode code) {
   if (failure_) throw *std::exchange(failure_, std::nullopt);
   // The end of a connection, or of its body, does not matter once all is there.
   if (is_checked_ && done_ == memory_.size()) return std::nullopt;
   const std::size_t got = done_ - done_before_;
-  if (code != CURLE_OK && !is_refusal(code)) {
+  if (code != CURLE_OK && !is_refusal(code) && !complete_since_) {
     if (is_passing(code)) return try_again(curl_.easy_strerror(code));
     throw not_reached(code);
   }
   if (is_passing_status(answer_.status)) return try_again(answer_.status_text());
-  const bool is_empty = answer_.status == 416 && (!answer_.range || answer_.range->size == 0);
-  const bool is_empty_whole = answer_.status == 200 && answer_.content_length == 0;
-  if (object_ == nullptr && (is_empty || is_empty_whole)) {
+  if (object_ == nullptr && answer_.status == 416 && !wants_all_) return ask_for_all();
+  const bool is_empty = answer_.status == 200 && answer_.content_length == 0 && got == 0;
+  if (object_ == nullptr && (is_empty || (says_empty_ && answer_.status != 200))) {
     object_bytes_ = 0;
     return std::nullopt;
   }
+  if (wants_all_) throw answer_.status == 200 || answer_.status == 416 ? says_no_size() : refused();
   if (object_ != nullptr && (answer_.status == 412 || answer_.status == 416)) {
     check_version();
     throw changed_error(address_->name, "the server answers " + answer_.status_text() +
@@ -298,6 +309,17 @@ std::optional<milliseconds> RangeRequest::end_try(CURLcode code) {
   if (!is_checked_) check_answer();  // there was no body
   if (done_ == memory_.size()) return std::nullopt;
   return try_again(got == 0 ? "an answer without data" : "a short answer");
+}
+
+/// A server refuses the first byte of an object. It may be empty: asks for all of it, since some
+/// servers refuse what is not empty, too, and not all of them say its size.
+milliseconds RangeRequest::ask_for_all() {
+  const auto& range = answer_.range;
+  says_empty_ = range && !range->has_range && range->size == std::uint64_t{0};
+  wants_all_ = true;
+  tries_ = 0;
+  prepare_try();
+  return milliseconds(0);
 }
 
 /// True for the answer of a server, or of a proxy on the way to it, that it does not send the
@@ -340,61 +362,6 @@ std::optional<milliseconds> RangeRequest::try_again(std::string why) {
   const milliseconds pause = goes_on ? milliseconds(0) : pause_before(tries_, asked);
   prepare_try();
   return pause;
-}
-
-Error RangeRequest::error(ErrorKind kind, const std::string& what, std::string why,
-                          std::string hint) const {
-  return {kind,
-          address_->name + ": " + what,
-          {.path = address_->name,
-           .offset = object_ != nullptr ? std::optional(offset_ + done_) : std::nullopt,
-           .why = std::move(why),
-           .hint = std::move(hint)}};
-}
-
-/// Returns the error for an answer that is a refusal.
-Error RangeRequest::refused() const {
-  std::string why, hint;
-  const std::string code = element_of(text_of_refusal_, "Code");
-  if (!code.empty()) why = code + ": " + element_of(text_of_refusal_, "Message");
-  const bool is_s3 = address_->keys.has_value();
-  if (info<long>(CURLINFO_HTTP_CONNECTCODE) >= 300) {
-    return error(ErrorKind::input, "the proxy refused to connect to its server",
-                 answer_.status_text(), "see https_proxy, which may name a user and a password");
-  }
-  switch (answer_.status) {
-    case 404:
-    case 410: hint = "check the address"; break;
-    case 401:
-    case 403:
-      hint = !is_s3
-                 ? "a signed address may have expired; a user and password are read from ~/.netrc"
-             : address_->keys->id.empty()
-                 ? "set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION"
-                 : "check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and "
-                   "AWS_REGION, which are set";
-      break;
-    default: break;
-  }
-  if (is_s3 && !answer_.bucket_region.empty() && answer_.bucket_region != address_->keys->region) {
-    hint = "the bucket is in another region: set AWS_REGION=" + answer_.bucket_region;
-  }
-  return error(ErrorKind::input, "the server refused it: " + answer_.status_text(), std::move(why),
-               std::move(hint));
-}
-
-Error RangeRequest::not_reached(CURLcode code) const {
-  std::string detail = message_.data();
-  // libcurl repeats the address of a proxy, which may have a password.
-  if (detail.find("proxy") != std::string::npos) detail.clear();
-  std::string hint;
-  if (code == CURLE_COULDNT_RESOLVE_HOST) hint = "check the name of the host";
-  if (code == CURLE_PEER_FAILED_VERIFICATION) {
-    hint = "CURL_CA_BUNDLE may name a file with the certificate of its authority";
-  }
-  const ErrorKind kind = code == CURLE_URL_MALFORMAT ? ErrorKind::bad_input : ErrorKind::input;
-  return error(kind, "cannot be read from its server",
-               detail.empty() ? curl_.easy_strerror(code) : detail, std::move(hint));
 }
 
 }  // namespace ooc

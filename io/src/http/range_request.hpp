@@ -3,6 +3,7 @@
 #include "http/answer.hpp"
 #include "http/curl.hpp"
 
+#include <ooc/detail/base/io_meter.hpp>
 #include <ooc/detail/http/address.hpp>
 #include <ooc/detail/http/remote_object.hpp>
 #include <ooc/error.hpp>
@@ -54,8 +55,12 @@ class RangeRequest {
   std::uint64_t object_bytes() const noexcept { return object_bytes_; }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   static std::size_t take_header(char* data, std::size_t size, std::size_t count, void* self);
   static std::size_t take_body(char* data, std::size_t size, std::size_t count, void* self);
+  static int take_time(void* self, curl_off_t total, curl_off_t done, curl_off_t upload,
+                       curl_off_t uploaded);
 
   template <class Value>
   void set(CURLoption option, Value value) {
@@ -70,6 +75,7 @@ class RangeRequest {
     curl_.easy_getinfo(handle(), which, &value);
     return value;
   }
+  std::optional<std::chrono::milliseconds> judge(CURLcode code);
   void sign();
   void begin_range(const Address& address, std::uint64_t offset, std::span<std::byte> memory);
   void prepare_try();
@@ -79,9 +85,11 @@ class RangeRequest {
   void check_version() const;
   bool is_passing(CURLcode code) const;
   std::optional<std::chrono::milliseconds> try_again(std::string why);
+  std::chrono::milliseconds ask_for_all();
   Error error(ErrorKind kind, const std::string& what, std::string why = {},
               std::string hint = {}) const;
   bool is_refusal(CURLcode code) const;
+  Error says_no_size() const;
   Error refused() const;
   Error not_reached(CURLcode code) const;
 
@@ -90,6 +98,7 @@ class RangeRequest {
   curl_slist* headers_ = nullptr;
   std::array<char, CURL_ERROR_SIZE> message_{};
 
+  std::optional<IoOperation> operation_{};  // while it is not complete
   const Address* address_ = nullptr;
   const RemoteObject* object_ = nullptr;  // null: nothing is known of it
   std::byte first_byte_{};                // of an object of which nothing is known
@@ -97,12 +106,15 @@ class RangeRequest {
   std::span<std::byte> memory_{};
   std::size_t done_ = 0;         // bytes of `memory_`
   std::size_t done_before_ = 0;  // the last try
+  bool wants_all_ = false;       // of an object of which a part was refused
+  bool says_empty_ = false;      // the refusal did, as the standard has it: "bytes */0"
   std::size_t tries_ = 0;
   std::string why_repeated_;
   std::uint64_t object_bytes_ = 0;
 
   Answer answer_;
-  bool is_checked_ = false;       // the answer of this try
+  bool is_checked_ = false;                            // the answer of this try
+  std::optional<Clock::time_point> complete_since_{};  // all bytes that it names are there
   std::optional<Error> failure_;  // that take() has found: it must not throw into libcurl
   std::string text_of_refusal_;   // the beginning of the body of an answer that has no data
 };

@@ -3,6 +3,8 @@
 #include "http/range_request.hpp"
 #include "http/without_sigpipe.hpp"
 
+#include <ooc/detail/base/io_meter.hpp>
+
 #include <algorithm>
 #include <thread>
 #include <utility>
@@ -20,6 +22,7 @@ RangeRequest& own_request() {
 /// Performs all tries of a request on this thread.
 void perform(RangeRequest& request) {
   const WithoutSigpipe blocked;
+  const IoWait waits(IoPeer::server);
   for (;;) {
     const auto pause = request.end_try(curl().easy_perform(request.handle()));
     if (!pause) return;

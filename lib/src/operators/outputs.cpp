@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -88,11 +89,6 @@ std::filesystem::path kept_path(const std::filesystem::path& output, const Saved
   return follow_links(output).parent_path() / saved.file.name;
 }
 
-bool is_there(const std::filesystem::path& path) {
-  std::error_code failed;
-  return std::filesystem::exists(path, failed);
-}
-
 /// True if an earlier run has moved the file of an output into place.
 bool has_been_moved(const Target& target, const SavedOutput& saved) {
   if (!saved.whole) return false;
@@ -103,6 +99,15 @@ bool has_been_moved(const Target& target, const SavedOutput& saved) {
   const FileIdentity file = identity_of(File::open(path));
   return file.bytes == saved.whole->bytes && file.modified_ns == saved.whole->modified_ns &&
          file.hash == saved.whole->hash;
+}
+
+/// Returns the first error with another one in its cause.
+Error joined(const Error& first, const Error& other) {
+  ErrorDetails details = first.details();
+  for (const std::string& text : {std::string(other.what()), other.details().why}) {
+    if (!text.empty()) details.why += (details.why.empty() ? "" : "; ") + text;
+  }
+  return {first.kind(), first.what(), details};
 }
 
 std::vector<const Source*> sources_of(std::span<const PassInput> inputs) {
@@ -223,18 +228,16 @@ void OutputFiles::commit(Stats& stats, const std::function<void()>& before_movin
   }
   for_each_to_move([this](std::size_t i) { files_[i]->make_durable(); });
   if (before_moving) before_moving();
-  for_each_to_move([this](std::size_t i) {
+  std::optional<Error> failure;
+  for_each_to_move([&](std::size_t i) {
     try {
       files_[i]->commit();
+      if (!files_[i]->note().empty()) stats.outcome.remarks.push_back(files_[i]->note());
     } catch (const Error& error) {
-      const bool stays = !kept_.empty() && is_there(kept_path(files_[i]->path(), kept_[i]));
-      if (!stays) throw;
-      ErrorDetails details = error.details();
-      details.why += (details.why.empty() ? "" : "; ") +
-                     kept_path(files_[i]->path(), kept_[i]).string() + " has what was made";
-      throw Error(error.kind(), error.what(), details);
+      failure = failure ? joined(*failure, error) : error;  // the others are whole, too
     }
   });
+  if (failure) throw *failure;
   stats.timing.commit_seconds = watch.seconds();
   stats.timing.seconds += stats.timing.commit_seconds;
 }

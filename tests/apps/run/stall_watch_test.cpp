@@ -4,33 +4,35 @@
 
 #include <ooc/error.hpp>
 
+#include <string>
+
 namespace ooc_run {
 namespace {
 
-ooc::Progress after(double seconds, double since_begin = 100) {
-  return {.bytes = 5'000'000'000,
-          .total_bytes = 10'000'000'000,
-          .seconds = since_begin,
-          .in_flight = 24,
-          .stalled_seconds = seconds};
+/// Looks at a pass that is half done and has waited for 24 requests.
+std::string look(StallWatch& watch, double seconds, double since_begin = 100,
+                 bool is_to_stop = false, ooc::IoPeer peer = ooc::IoPeer::disk) {
+  const ooc::Progress progress{
+      .bytes = 5'000'000'000, .total_bytes = 10'000'000'000, .seconds = since_begin};
+  return watch.look({.seconds = seconds, .peer = peer, .in_flight = 24}, &progress, is_to_stop);
 }
 
 TEST(StallWatch, WarnsOnceAfterHalfAMinute) {
-  StallWatch watch(std::nullopt, false);
-  EXPECT_EQ(watch.look(after(0), false), "");
-  EXPECT_EQ(watch.look(after(29), false), "");
-  EXPECT_EQ(watch.look(after(31), false),
+  StallWatch watch(std::nullopt);
+  EXPECT_EQ(look(watch, 0), "");
+  EXPECT_EQ(look(watch, 29), "");
+  EXPECT_EQ(look(watch, 31),
             "the disk has answered nothing for 31.0 s, after 50 % of the work: 24 requests to it "
             "in flight; still waiting (--io-timeout SECONDS ends that)");
-  EXPECT_EQ(watch.look(after(32), false), "");
-  EXPECT_EQ(watch.look(after(1e6), false), "");
+  EXPECT_EQ(look(watch, 32), "");
+  EXPECT_EQ(look(watch, 1e6), "");
 }
 
 TEST(StallWatch, EndsAfterTheTimeGiven) {
-  StallWatch watch(1.5, false);
-  EXPECT_EQ(watch.look(after(1.4), false), "");
+  StallWatch watch(1.5);
+  EXPECT_EQ(look(watch, 1.4), "");
   try {
-    watch.look(after(1.5), false);
+    look(watch, 1.5);
     FAIL() << "goes on";
   } catch (const ooc::Error& error) {
     EXPECT_EQ(error.kind(), ooc::ErrorKind::stalled);
@@ -40,25 +42,44 @@ TEST(StallWatch, EndsAfterTheTimeGiven) {
 }
 
 TEST(StallWatch, WarnsBeforeALongTimeIsOver) {
-  StallWatch watch(60, false);
-  EXPECT_NE(watch.look(after(30), false), "");
-  EXPECT_THROW(watch.look(after(60), false), ooc::Error);
+  StallWatch watch(60);
+  EXPECT_NE(look(watch, 30), "");
+  EXPECT_THROW(look(watch, 60), ooc::Error);
 }
 
 TEST(StallWatch, EndsSoonIfTheRunIsToStop) {
-  StallWatch watch(std::nullopt, true);
-  EXPECT_EQ(watch.look(after(20, 100), false), "");
-  EXPECT_EQ(watch.look(after(20, 100), true), "");  // from now on
-  EXPECT_EQ(watch.look(after(1, 119), true), "");
-  EXPECT_EQ(watch.look(after(19.9, 137.9), true), "");
+  StallWatch watch(std::nullopt);
+  EXPECT_EQ(look(watch, 20, 100, false, ooc::IoPeer::server), "");
+  EXPECT_EQ(look(watch, 20, 100, true, ooc::IoPeer::server), "");  // from now on
+  EXPECT_EQ(look(watch, 1, 119, true, ooc::IoPeer::server), "");
+  EXPECT_EQ(look(watch, 19.9, 137.9, true, ooc::IoPeer::server), "");
   try {
-    watch.look(after(20, 138), true);
+    look(watch, 20, 138, true, ooc::IoPeer::server);
     FAIL() << "waits";
   } catch (const ooc::Error& error) {
     EXPECT_EQ(error.kind(), ooc::ErrorKind::interrupted);
     EXPECT_STREQ(error.what(),
                  "interrupted; the server has answered nothing for 20.0 s, after 50 % of the work");
   }
+}
+
+TEST(StallWatch, KnowsWhoIsSilentBeforeTheFirstPass) {
+  StallWatch watch(3);
+  const auto said = [&](const ooc::IoMeter::Stall& stall) -> std::string {
+    try {
+      watch.look(stall, nullptr, false);
+    } catch (const ooc::Error& error) {
+      return error.what() + std::string("; ") + error.details().hint;
+    }
+    return {};
+  };
+  EXPECT_EQ(said({.seconds = 2.9}), "");
+  EXPECT_EQ(said({.seconds = 3, .peer = ooc::IoPeer::server, .in_flight = 1, .bytes = 7}),
+            "the server has sent less than 1 KiB for 3.00 s; see the server and the network, or "
+            "wait for longer (--io-timeout); nothing was written");
+  EXPECT_EQ(said({.seconds = 3, .peer = ooc::IoPeer::writer}),
+            "the writer of the pipe has sent nothing for 3.00 s; see the program that writes the "
+            "data, or wait for longer (--io-timeout); nothing was written");
 }
 
 }  // namespace

@@ -154,7 +154,8 @@ TEST_P(OutputFileFaultTest, IsNeverOpenToOthersIfTheOldFileIsNot) {
     ::umask(0);
     std::atomic<std::size_t> seen = 0, open_to_others = 0;
     test::refuse_system_call(SYS_openat, EOPNOTSUPP, 2, nameless);
-    // The temporary is locked right after it is created, before it gets the old file's mode.
+    // A temporary is locked right after it is created, before it gets the old file's mode: first
+    // that of the trial, then the output.
     test::watch_system_call(SYS_flock, [&](const auto* arguments) {
       struct stat status {};
       ::fstat(static_cast<int>(arguments[0]), &status);
@@ -163,7 +164,7 @@ TEST_P(OutputFileFaultTest, IsNeverOpenToOthersIfTheOldFileIsNot) {
       return 0;
     });
     const OutputFile file = replacement(3);
-    return seen == 1 && open_to_others == 0;
+    return seen == 2 && open_to_others == 0;
   });
 }
 

@@ -1,6 +1,7 @@
 #include "io/expect_error.hpp"
 
 #include <ooc/detail/http/address.hpp>
+#include <ooc/detail/http/secrets.hpp>
 
 #include <gtest/gtest.h>
 

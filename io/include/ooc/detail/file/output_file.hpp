@@ -43,7 +43,10 @@ OOC_API std::filesystem::path follow_links(std::filesystem::path path);
 /// the path is a symbolic link, the link is kept and its target is written, because users place
 /// files on other disks with links.
 ///
-/// The constructor allocates space for `bytes`, so that a full disk is reported before any work is
+/// The constructor tries with an empty file how this one can be moved into place, so that a file
+/// system that refuses all ways is reported before any work is done.
+///
+/// It allocates space for `bytes`, so that a full disk is reported before any work is
 /// done. On tmpfs, where every page must be allocated and counted, it only checks for space; a
 /// thread allocates in the background, ahead of writers that copy into a mapping of the file. A
 /// file that is appended to is allocated by grow() instead.
@@ -91,6 +94,9 @@ class OOC_API OutputFile {
   /// Says why direct writes are not possible; empty if they are.
   const std::string& why_not_direct() const noexcept { return why_not_direct_; }
 
+  /// Says what is to be known of the way in which the file gets its name; mostly empty.
+  const std::string& note() const noexcept { return note_; }
+
   /// True if the file is in memory (tmpfs).
   bool is_tmpfs() const noexcept { return is_tmpfs_; }
 
@@ -106,14 +112,15 @@ class OOC_API OutputFile {
   void keep();
 
   /// Makes the file durable, unless make_durable() has, and moves it into place. A file whose fsync
-  /// failed is not moved. Throws Error(output). If only the fsync of the directory fails, it throws
-  /// after the file has been moved.
+  /// failed is not moved. Throws Error(output). A file that is whole and cannot be moved stays
+  /// beside its place, under a name that the error tells. If only the fsync of the directory fails,
+  /// it throws after the file has been moved.
   void commit();
 
  private:
   OutputFile(const std::filesystem::path& path, bool replace, std::uint64_t most_bytes,
              const KeptFile& kept);
-  void create();
+  void create(bool nameless);
   void create_with_name(const std::filesystem::path& temporary);
   void open_kept(std::uint64_t least_bytes);
   void join();
@@ -123,7 +130,10 @@ class OOC_API OutputFile {
   void allocate(std::uint64_t bytes, Purpose purpose);
   int allocate_to(std::uint64_t bytes);
   void open_direct(std::uint64_t bytes);
-  void move_into_place();
+  void flush() const;
+  int move_into_place();
+  int take_name(const std::filesystem::path& name);
+  Error not_moved(int errno_value);
 
   std::filesystem::path path_;
   std::filesystem::path target_;     // `path_` with links resolved
@@ -135,6 +145,7 @@ class OOC_API OutputFile {
   int descriptor_ = -1;
   int direct_ = -1;
   std::string why_not_direct_;
+  std::string note_;
   bool is_tmpfs_ = false;
   bool is_durable_ = false;
   std::uint64_t most_bytes_;

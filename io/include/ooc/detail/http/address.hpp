@@ -28,10 +28,6 @@ struct Address {
 /// path.
 std::string scheme_of(std::string_view path);
 
-/// Returns an address as messages show it: without a user, a password, and what follows `?`, which
-/// may be a signature. Paths and s3:// addresses are returned as they are.
-std::string shown_address(std::string_view address);
-
 /// Throws Error(usage) for an address, whatever its scheme, as the name of a file to be written.
 void require_no_address(std::string_view path);
 

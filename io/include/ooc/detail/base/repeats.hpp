@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cerrno>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+namespace ooc {
+
+/// Bounds how long a system call is repeated that ends with EINTR, EAGAIN or the like. If a call
+/// does nothing else for ten seconds, its error is the error. Used by one thread.
+class Repeats {
+ public:
+  explicit Repeats(std::chrono::milliseconds longest = std::chrono::seconds(10))
+      : longest_(longest) {}
+
+  /// True if a call that has just failed may be repeated.
+  bool may_repeat() {
+    const Clock::time_point now = Clock::now();
+    if (!std::exchange(is_repeating_, true)) since_ = now;
+    const Clock::duration repeated = now - since_;
+    if (repeated >= longest_) return false;
+    constexpr std::chrono::milliseconds brief(20), pause(1);
+    if (repeated > brief) std::this_thread::sleep_for(pause);  // leave the core to others
+    last_ = Clock::now();
+    return true;
+  }
+
+  /// The same for a call that waits: one that has waited before it failed did what it is for. A
+  /// signal now and then, as of a profiler, must not end a long wait.
+  bool may_wait_again() {
+    constexpr std::chrono::microseconds brief(500);
+    if (Clock::now() - last_ >= brief) is_repeating_ = false;
+    return may_repeat();
+  }
+
+  /// A call has done something.
+  void reset() noexcept { is_repeating_ = false; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::duration longest_;
+  bool is_repeating_ = false;
+  Clock::time_point since_{}, last_{};  // the first repeat in a row; the last one
+};
+
+/// Repeats a system call while a signal interrupts it. Returns its result, as it left errno.
+template <class Call>
+auto repeat_interrupted(const Call& call) {
+  Repeats repeats;
+  for (;;) {
+    const auto result = call();
+    if (result >= 0 || errno != EINTR) return result;
+    if (!repeats.may_repeat()) {
+      errno = EINTR;
+      return result;
+    }
+  }
+}
+
+}  // namespace ooc
