@@ -66,20 +66,13 @@ struct Faults {
 };
 
 const std::map<std::string_view, std::uint64_t Faults::*> fault_names{
-    {"read_error_at", &Faults::read_error_at},
-    {"short_reads", &Faults::short_reads},
-    {"interrupted", &Faults::interrupted},
-    {"flip_at", &Faults::flip_at},
-    {"stall_at", &Faults::stall_at},
-    {"stall_after", &Faults::stall_after},
-    {"stall_open", &Faults::stall_open},
-    {"stall_write_at", &Faults::stall_write_at},
-    {"link_error", &Faults::link_error},
-    {"new_name_error", &Faults::new_name_error},
-    {"rename_error", &Faults::rename_error},
-    {"room", &Faults::room},
-    {"short_writes", &Faults::short_writes},
-    {"fsync_errors", &Faults::fsync_errors},
+    {"read_error_at", &Faults::read_error_at}, {"short_reads", &Faults::short_reads},
+    {"interrupted", &Faults::interrupted},     {"flip_at", &Faults::flip_at},
+    {"stall_at", &Faults::stall_at},           {"stall_after", &Faults::stall_after},
+    {"stall_open", &Faults::stall_open},       {"stall_write_at", &Faults::stall_write_at},
+    {"link_error", &Faults::link_error},       {"new_name_error", &Faults::new_name_error},
+    {"rename_error", &Faults::rename_error},   {"room", &Faults::room},
+    {"short_writes", &Faults::short_writes},   {"fsync_errors", &Faults::fsync_errors},
 };
 
 std::string directory;
