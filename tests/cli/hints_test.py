@@ -167,7 +167,13 @@ class HintsTest(CliTest):
 
     def test_limits(self):
         self.check({"reduce a.f32 --device cpu --memory 1K": (7, "8192 bytes, the limit is 1024",
-                                                              "raise --memory$")})
+                                                              "use --memory 8K at least$")})
+        for command in ("reduce a.f32 --device cpu", "matmul square.npy square.npy -o c.npy",
+                        "histogram a.f32 --bins 1e6 --device cpu"):
+            done = self.run_program(*command.split(), "--memory", "1K")
+            self.assertEqual(done.returncode, 7, done.stderr)
+            least = done.stderr.split("use --memory ")[1].split(" at least")[0]
+            self.succeed(*command.split(), "--memory", least)
         self.refuse(2, "io_uring is not available", "reduce", "a.f32", "--engine", "uring",
                     hint="leave out --engine, or use --engine threads .reads the same bytes.$",
                     preexec_fn=refusing("io_uring_setup", errno.EPERM))

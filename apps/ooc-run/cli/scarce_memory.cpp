@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <exception>
+#include <memory>
 #include <new>
 #include <ooc/detail/base/blocked_signals.hpp>
 #include <ooc/detail/base/units.hpp>
@@ -27,12 +28,12 @@ namespace {
 // The first part is freed for the allocation that fails, which is tried again; the second for what
 // follows from a failure.
 constexpr std::size_t reserve_bytes = ooc::MiB;
-std::array<std::atomic<void*>, 2> reserve{};
+std::array<std::atomic<std::byte*>, 2> reserve{};
 
 void use_reserve() {
-  const auto free_part = [](std::atomic<void*>& part) {
-    void* const memory = part.exchange(nullptr);
-    std::free(memory);
+  const auto free_part = [](std::atomic<std::byte*>& part) {
+    std::byte* const memory = part.exchange(nullptr);
+    if (memory != nullptr) std::allocator<std::byte>().deallocate(memory, reserve_bytes);
     return memory != nullptr;
   };
   if (free_part(reserve[0])) return;
@@ -81,9 +82,9 @@ void set_stack_size() {
 }  // namespace
 
 int run_with_scarce_memory(const std::function<int()>& body) {
-  for (std::atomic<void*>& part : reserve) part = std::malloc(reserve_bytes);
-  std::set_new_handler(use_reserve);
   std::set_terminate(end_after_exception);
+  for (auto& part : reserve) part = std::allocator<std::byte>().allocate(reserve_bytes);
+  std::set_new_handler(use_reserve);
   set_stack_size();
   int code = 0;
   try {

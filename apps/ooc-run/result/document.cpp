@@ -17,7 +17,7 @@ void TextStream::add(std::string_view text) {
 void TextStream::add(double value) {
   if (std::isnan(value)) return add("\"NaN\"");
   if (std::isinf(value)) return add(value > 0 ? "\"Infinity\"" : "\"-Infinity\"");
-  // What dump() of the JSON library calls, so that all numbers of a document have one form.
+  // The function that dump() calls, so that all numbers of a document have one form.
   std::array<char, 64> digits{};
   const char* const end = nlohmann::detail::to_chars(digits.data(), digits.data() + 64, value);
   add({digits.data(), static_cast<std::size_t>(end - digits.data())});

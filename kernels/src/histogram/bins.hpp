@@ -94,6 +94,11 @@ decltype(auto) visit(const Bins& bins, Body&& body) {
   return bins.even ? body(*bins.even) : body(bins.listed());
 }
 
+/// Returns the number of bins that are asked for.
+inline std::size_t number_of_bins(const HistogramOptions& options) {
+  return options.edges.empty() ? options.bins : options.edges.size() - 1;
+}
+
 /// Throws Error(usage) for options that are invalid for any data.
 void check(const HistogramOptions& options);
 

@@ -4,6 +4,7 @@
 
 #include <ooc/detail/base/element_type.hpp>
 #include <ooc/detail/kernels/simd.hpp>
+#include <ooc/detail/pass/operation.hpp>
 #include <ooc/device.hpp>
 
 #include <cstddef>
@@ -32,8 +33,9 @@ class BinCounter {
   virtual void add_to(std::span<std::uint64_t> counts) = 0;
 };
 
-/// Host memory of a counter of the CPU (bytes).
-std::size_t counter_bytes(ElementType type, const Bins& bins);
+/// Host memory that it takes to count in so many bins: the edges of the operator and of the
+/// histogram, and the total; and the counters of a lane.
+HostBytes counting_bytes(ElementType type, std::size_t bins);
 
 /// `bins` must outlive the counter.
 std::unique_ptr<BinCounter> make_cpu_counter(ElementType type, const Bins& bins, Simd simd);

@@ -204,9 +204,12 @@ class NumberCounter final : public BinCounter {
 
 }  // namespace
 
-std::size_t counter_bytes(ElementType type, const Bins& bins) {
-  if (size_of(type) == 1) return BytePairs::table_bytes;
-  return Tables::bytes_of(size_of(type) == 2 ? std::size_t{1} << 16 : bins.counters());
+HostBytes counting_bytes(ElementType type, std::size_t bins) {
+  const std::size_t counters = bins + outside_counters;
+  return {.fixed = 2 * (bins + 1) * sizeof(double) + counters * sizeof(std::uint64_t),
+          .per_lane = size_of(type) == 1
+                          ? BytePairs::table_bytes
+                          : Tables::bytes_of(size_of(type) == 2 ? std::size_t{1} << 16 : counters)};
 }
 
 std::unique_ptr<BinCounter> make_cpu_counter(ElementType type, const Bins& bins, Simd simd) {

@@ -42,12 +42,6 @@ Bins bins_of(ElementType type, const HistogramOptions& options) {
               {.hint = "give a range, or call histogram(), which looks for it first"});
 }
 
-/// The edges of the operator and of the histogram, and the total; and the counters of a lane.
-HostBytes bytes_of(ElementType type, const Bins& bins) {
-  return {.fixed = 2 * bins.edges.size() * sizeof(double) + bins.counters() * sizeof(std::uint64_t),
-          .per_lane = binning::counter_bytes(type, bins)};
-}
-
 /// Throws Error(internal) unless every element is in one of the counters.
 void check_sum(const Histogram& histogram) {
   const std::uint64_t inside =
@@ -162,7 +156,7 @@ void CountBins<T>::load(std::span<const std::byte> in, Partial& total) const {
 
 template <IsElement T>
 HostBytes CountBins<T>::host_bytes() const {
-  return bytes_of(element_type_of<T>(), *bins_);
+  return binning::counting_bytes(element_type_of<T>(), bins_->size());
 }
 
 template <IsElement T>
@@ -205,12 +199,9 @@ Stats dry_run_histogram(const Options& machine, DeviceKind device, const Source&
                         const HistogramOptions& options, const PassOptions& wanted) {
   const std::size_t passes = histogram_passes(source, options);
   if (passes > 1 && source.is_produced()) throw binning::read_once(source);
-  // Of bins whose range is not known yet, the sizes are.
-  HistogramOptions sizes = options;
-  if (!sizes.range) sizes.range = {1, 2};
-  const HostBytes bytes = bytes_of(source.element(), bins_of(source.element(), sizes));
-  Stats stats =
-      dry_run_pass(machine, device, {source, size_of(source.element())}, {}, wanted, bytes);
+  const ElementType type = source.element();
+  Stats stats = dry_run_pass(machine, device, {source, size_of(type)}, {}, wanted,
+                             binning::counting_bytes(type, binning::number_of_bins(options)));
   stats.outcome.passes = passes;
   const bool keeps = !wanted.checksum && !wanted.checkpoint;
   if (passes > 1 && keeps && device == DeviceKind::cuda) {

@@ -24,6 +24,10 @@ struct FindExtremes {
     Extremes extremes{};
   };
 
+  HostBytes counting{};  // of the pass that follows
+
+  /// The same as that pass needs, so that it is this one that does not begin.
+  HostBytes host_bytes() const { return counting; }
   Partial make_partial(Stream& stream) const {
     constexpr ElementType type = element_type_of<T>();
     if (stream.kind() == DeviceKind::cpu) return {make_cpu_finder(type, best_simd())};
@@ -111,15 +115,16 @@ Bins bins_over(const Source& source, const Extremes& extremes, const HistogramOp
 
 template <class From>
 Result<Extremes> find_extremes(Coordinator& coordinator, ElementType type, const From& from,
-                               const PassOptions& wanted) {
+                               const PassOptions& wanted, HostBytes counting) {
   return ooc::visit(type, [&]<class T>(std::type_identity<T>) {
-    return fold(coordinator, FindExtremes<T>{}, from, wanted);
+    return fold(coordinator, FindExtremes<T>{counting}, from, wanted);
   });
 }
 
 /// The same for a job with a checkpoint, in whose file the range is then.
 Result<Extremes> find_extremes(Coordinator& coordinator, const Source& source,
-                               const PassOptions& wanted, detail::CheckpointFile& file) {
+                               const PassOptions& wanted, HostBytes counting,
+                               detail::CheckpointFile& file) {
   Extremes found;
   Stats stats;
   if (const std::vector<std::byte> kept = file.kept(); !kept.empty()) {
@@ -132,7 +137,7 @@ Result<Extremes> find_extremes(Coordinator& coordinator, const Source& source,
     if (wanted.progress) wanted.progress({.bytes = all, .total_bytes = all, .resumed_bytes = all});
   } else {
     ooc::visit(source.element(), [&]<class T>(std::type_identity<T>) {
-      auto result = detail::fold_divided(coordinator, std::tuple(FindExtremes<T>{}),
+      auto result = detail::fold_divided(coordinator, std::tuple(FindExtremes<T>{counting}),
                                          detail::inputs_of<T>(source), wanted, file);
       found = std::get<0>(result.value);
       stats = std::move(result.stats);
@@ -211,9 +216,10 @@ FoundBins find_bins(Coordinator& coordinator, const Source& source, const Histog
   const bool is_shared = coordinator.devices().size() > 1 || coordinator.ranks() != nullptr;
   const bool keeps = !wanted.checksum && !wanted.checkpoint && !is_shared;
   if (keeps) found.kept.emplace(coordinator, source);
-  found.pass = found.file   ? find_extremes(coordinator, source, wanted, *found.file)
-               : found.kept ? find_extremes(coordinator, type, *found.kept, wanted)
-                            : find_extremes(coordinator, type, source, wanted);
+  const HostBytes bytes = counting_bytes(type, number_of_bins(options));
+  found.pass = found.file   ? find_extremes(coordinator, source, wanted, bytes, *found.file)
+               : found.kept ? find_extremes(coordinator, type, *found.kept, wanted, bytes)
+                            : find_extremes(coordinator, type, source, wanted, bytes);
   if (found.pass->stats.outcome.partial) {  // so there are no bins either
     found.pass->stats.outcome.bytes = 0;
     return found;

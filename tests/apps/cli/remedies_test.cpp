@@ -19,6 +19,18 @@ std::string hint_of(const ooc::ErrorDetails& details, std::string_view command =
   return in_terms_of_options({ErrorKind::usage, "it failed", details}, command).details().hint;
 }
 
+TEST(Remedies, NameTheLeastThatIsEnoughAsTheOptionTakesIt) {
+  const auto hint = [](const std::string& bytes) {
+    return hint_of({.remedies = {{Change::raise, "Options::memory_bytes", bytes},
+                                 {Change::lower, "Options::streams"}}});
+  };
+  EXPECT_EQ(hint("270336"), "use --memory 264K at least, or lower --streams");
+  EXPECT_EQ(hint("270337"), "use --memory 265K at least, or lower --streams");
+  EXPECT_EQ(hint("1"), "use --memory 1K at least, or lower --streams");
+  EXPECT_EQ(hint("29626420"), "use --memory 29M at least, or lower --streams");
+  EXPECT_EQ(hint("1099511627777"), "use --memory 1025G at least, or lower --streams");
+}
+
 TEST(Remedies, NameOptionsOfSettings) {
   EXPECT_EQ(hint_of({.remedies = {{Change::raise, "Options::memory_bytes"},
                                   {Change::lower, "Options::chunk_bytes"},

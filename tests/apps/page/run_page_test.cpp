@@ -156,7 +156,9 @@ TEST_F(RunPageTest, TextIsText) {
 }
 
 TEST_F(RunPageTest, TheBinsOfAReductionAreItsHistograms) {
-  result_["histogram"] = {{"edges", {0.0, 0.5, 1.0}}, {"counts", {7, 11}}};
+  result_["histogram"] = {{"bins", 2},
+                          {"edges", json_list(std::vector<double>{0, 0.5, 1})},
+                          {"counts", json_list(std::vector<std::uint64_t>{7, 11})}};
   const std::string page = draw();
   EXPECT_TRUE(has(page, "2 bins in figures"));
   EXPECT_TRUE(has(page, "<data value=\"11\">11</data>"));

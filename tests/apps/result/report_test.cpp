@@ -13,7 +13,7 @@ namespace ooc_run {
 namespace {
 
 std::string result_line(const Json& result) {
-  const std::string text = document("reduce", nullptr, result, nullptr);
+  const std::string text = document("reduce", nullptr, result, nullptr).text();
   const std::size_t begin = text.find("\"result\": ") + 10;
   return text.substr(begin, text.find(",\n \"run\"") - begin);
 }
@@ -48,13 +48,14 @@ TEST(Report, PathsThatAreNotText) {
 
 TEST(Report, DocumentIsJson) {
   const Json json =
-      Json::parse(document("reduce", {{"count", 1}}, {{"sum", 2}}, {{"seconds", 0.5}}));
+      Json::parse(document("reduce", {{"count", 1}}, {{"sum", 2}}, {{"seconds", 0.5}}).text());
   EXPECT_EQ(json["schema"], "ooc.result/1");
   EXPECT_EQ(json["run"]["seconds"], 0.5);
   EXPECT_EQ(json["warnings"], Json::array());
   EXPECT_EQ(json.size(), 6u);
   const std::vector<std::string> warnings{"x.f32: \"odd\"", "y"};
-  EXPECT_EQ(Json::parse(document("reduce", {}, {}, {}, warnings))["warnings"], Json(warnings));
+  EXPECT_EQ(Json::parse(document("reduce", {}, {}, {}, warnings).text())["warnings"],
+            Json(warnings));
 }
 
 TEST(Report, TheFooterSaysWhatOfARunWasTheStartOfTheGpu) {

@@ -38,6 +38,8 @@ TEST(Error, NamesFilesAsAShellTakesThem) {
 TEST(Remedy, NamesASettingOfTheLibrary) {
   const auto in_words = [](const Remedy& remedy) { return advice({.remedies = {remedy}}); };
   EXPECT_EQ(in_words({Change::raise, "Options::memory_bytes"}), "raise Options::memory_bytes");
+  EXPECT_EQ(in_words({Change::raise, "Options::memory_bytes", "4096"}),
+            "raise Options::memory_bytes to at least 4096");
   EXPECT_EQ(in_words({Change::lower, "Format::count"}), "lower Format::count");
   EXPECT_EQ(in_words({Change::set, "Format::type"}), "set Format::type");
   EXPECT_EQ(in_words({Change::set, "Device::kind", "cpu"}), "set Device::kind to cpu");

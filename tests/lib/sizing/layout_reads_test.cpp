@@ -16,6 +16,27 @@ namespace {
 
 using test::LayoutTest;
 
+TEST_F(LayoutTest, CountsTheMemoryOfTheOperation) {
+  StepNeeds needs = needs_of(4);
+  needs.memory = {.fixed = 24 * MiB, .per_lane = 4 * MiB};
+  const auto with = [&](std::size_t bytes) {
+    return layout_for({.memory_bytes = bytes}, DeviceKind::cpu, on_disk(8 * GiB), needs);
+  };
+  const Layout layout = with(64 * MiB);
+  EXPECT_LE(layout.most_slots * layout.slot_bytes + 24 * MiB + layout.lanes * 4 * MiB, 64 * MiB);
+  std::size_t enough = 0;
+  try {
+    with(16 * MiB);
+    FAIL() << "less than the results take";
+  } catch (const Error& error) {
+    ASSERT_EQ(error.kind(), ErrorKind::memory);
+    EXPECT_NE(error.details().why.find("the results take 25165824 bytes"), std::string::npos);
+    enough = std::stoull(error.details().remedies.front().value);
+  }
+  EXPECT_EQ(with(enough).lanes, 1u);
+  EXPECT_THROW(with(enough - 1), Error);
+}
+
 TEST_F(LayoutTest, ReadsADiskThroughASmallPool) {
   const Layout layout = layout_for({}, DeviceKind::cuda, on_disk(1024 * GiB), needs_of(4));
   ASSERT_TRUE(layout.reads.direct) << layout.reasons.front().why;

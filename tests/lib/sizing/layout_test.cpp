@@ -244,7 +244,7 @@ TEST_F(LayoutTest, RefusesWhatDoesNotFit) {
     FAIL() << "a pool of less than a tile";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::memory);
-    EXPECT_EQ(advice(error.details()), "raise Options::memory_bytes");
+    EXPECT_EQ(advice(error.details()), "raise Options::memory_bytes to at least 73728");
   }
 }
 
