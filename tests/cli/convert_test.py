@@ -37,7 +37,8 @@ def count_inexact(before, after):
 def beyond(before, code):
     """Returns for each value whether it is beyond a type."""
     if code[-2] == "f":
-        return np.isinf(before.astype(code)) & ~np.isinf(before.astype("f8"))
+        with np.errstate(over="ignore"):
+            return np.isinf(before.astype(code)) & ~np.isinf(before.astype("f8"))
     limits = np.iinfo(code)
     wide = np.trunc(before.astype(np.longdouble))
     return ~((wide >= limits.min) & (wide <= limits.max))

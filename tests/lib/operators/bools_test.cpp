@@ -51,7 +51,9 @@ constexpr std::size_t count = 200'000;
 /// Bytes of all values, half of which are 0.
 std::vector<std::uint8_t> stored() {
   std::vector<std::uint8_t> bytes(count);
-  for (std::size_t i = 0; i < count; ++i) bytes[i] = i % 2 == 0 ? 0 : (i / 2 % 255) + 1;
+  for (std::size_t i = 1; i < count; i += 2) {
+    bytes[i] = static_cast<std::uint8_t>(i / 2 % 255 + 1);
+  }
   return bytes;
 }
 
