@@ -88,8 +88,8 @@ TEST_P(ReduceTest, InfinitiesOfEachType) {
   const auto expect_count = [&]<class T>(T large, T small) {
     std::vector<T> values(200'000, small);
     for (std::size_t i = 0; i < values.size(); i += 1001) values[i] = large;
-    for (const NanPolicy nan : {NanPolicy::propagate, NanPolicy::omit}) {
-      EXPECT_EQ(reduce_it(source_of(values), {.nan = nan}).inf, 200u);
+    for (const NanPolicy policy : {NanPolicy::propagate, NanPolicy::omit}) {
+      EXPECT_EQ(reduce_it(source_of(values), {.nan = policy}).inf, 200u);
     }
   };
   expect_count(infinity, 1.0);
