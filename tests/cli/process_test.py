@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tests signals, closed pipes, terminals and limits."""
 
-import fcntl
+import contextlib
 import os
 import pty
 import re
@@ -65,9 +65,13 @@ class StdoutTest(CliTest):
         self.assertIn("note: wrote x.svg, a picture of the histogram\n", done.stderr)
         self.assertTrue(os.path.exists(self.path("x.svg")))
 
-    def late_reader(self, reader, writer, words, stderr):
-        """Returns what a reader gets of a stream that does not block, and that it reads late."""
+    def late_reader(self, reader, writer, words, stderr=False):
+        """Returns the exit code, and the text of a stream that does not block and is read late."""
         os.set_blocking(writer, False)
+        filled = 0
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                filled += os.write(writer, bytes(512))
         streams = {"stderr" if stderr else "stdout": writer}
         process = subprocess.Popen([PROGRAM, *words], cwd=self.directory, env=clean_environment(),
                                    stdin=subprocess.DEVNULL,
@@ -88,7 +92,7 @@ class StdoutTest(CliTest):
                 break
             text += piece
         os.close(reader)
-        return process.wait(60), text.replace(b"\r\n", b"\n").decode()
+        return process.wait(60), text[filled:].replace(b"\r\n", b"\n").decode()
 
     def test_a_stream_that_does_not_block(self):
         """All of the text comes, however late: through pipes, sockets and terminals."""
@@ -100,28 +104,19 @@ class StdoutTest(CliTest):
         merge = ["merge", "p", "--json"]
         self.succeed(*histogram[:-1], "--shard", "0/1", "-o", "p")
         for kind, streams in (("pipe", os.pipe), ("socket", a_socket), ("terminal", pty.openpty)):
-            for words, beginning in ((histogram, answer), (merge, '{'), (["help"], None),
-                                     (["--generate", "bash"], None)):
+            for words in (histogram, merge):
                 with self.subTest(kind, words=words):
                     reader, writer = streams()
-                    if kind == "pipe":
-                        fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
-                    if kind == "socket":
-                        with socket.socket(fileno=os.dup(writer)) as end:
-                            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1)
-                    if words[0] == "help" and kind == "socket":
-                        for end in (reader, writer):
-                            os.close(end)
-                        continue  # its smallest buffer has room for that
-                    code, text = self.late_reader(reader, writer, words, stderr=False)
+                    code, text = self.late_reader(reader, writer, words)
                     self.assertEqual(code, 0)
-                    if beginning is None:
-                        self.assertEqual(text, self.succeed(*words).stdout)
-                    else:
-                        self.assertTrue(text.startswith(beginning))
-                        self.check_document(text)
+                    self.check_document(text)
+                    if words is histogram:
+                        self.assertTrue(text.startswith(answer))
+        for words in (["help"], ["--generate", "man"]):
+            reader, writer = os.pipe()
+            code, text = self.late_reader(reader, writer, words)
+            self.assertEqual((code, text), (0, self.succeed(*words).stdout))
         reader, writer = os.pipe()
-        fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
         words = ["reduce", "no such file" + 5000 * "x"]
         code, text = self.late_reader(reader, writer, words, stderr=True)
         self.assertEqual(code, 4)

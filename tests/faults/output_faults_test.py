@@ -76,7 +76,7 @@ class PublishingTest(FaultTest):
             self.assertIn("tried with an empty file", done.stderr)
             self.assertEqual(os.listdir(outputs), [])
         done = run_command(["doctor", faulty])
-        self.assertRegex(done.stdout, "rename failed: .*EIO")
+        self.assertRegex(" ".join(done.stdout.split()), "rename failed: .*EIO.*an empty file")
 
 
 class FullDiskTest(FaultTest):

@@ -207,13 +207,17 @@ HealthCheck check_direct(const LocationFacts& location) {
                                {"direct", location.why_not_direct.empty()}}};
   std::string where = location.file_system;
   if (location.disk) where += "; " + describe(*location.disk);
+  if (!location.note.empty()) where += "; " + location.note;
   if (location.why_not_direct.empty()) {
     check.facts = "works on " + where;
     return check;
   }
   check.facts = fmt::format("{} on {}: {}", location.known ? "not possible" : "not tried", where,
                             location.why_not_direct);
-  if (!location.known) return check.warn("ooc-run doctor FILE, with a file of your data");
+  if (!location.known) {
+    return check.warn(location.hint.empty() ? "ooc-run doctor FILE, with a file of your data"
+                                            : location.hint);
+  }
   if (location.in_memory) return check;  // direct I/O has no use on tmpfs
   return check.warn("keep data on a local ext4 or xfs");
 }

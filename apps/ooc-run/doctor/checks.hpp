@@ -56,7 +56,9 @@ struct LocationFacts {
   std::optional<BlockDevice> disk{};
   std::string why_not_direct{};  // empty: direct reads and writes work
   bool in_memory = false;
-  bool known = true;  // false: it could not be tried, and why_not_direct says why
+  bool known = true;   // false: it could not be tried, and why_not_direct says why
+  std::string hint{};  // what to do about that
+  std::string note{};  // of outputs there
 };
 HealthCheck check_direct(const LocationFacts& location);
 

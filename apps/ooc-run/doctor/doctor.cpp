@@ -48,9 +48,12 @@ void try_in_directory(LocationFacts& location) {
     const ooc::OutputFile file(std::filesystem::path(location.path) / "ooc-doctor", ooc::page_bytes,
                                replace);
     location.why_not_direct = file.why_not_direct();
+    location.note = file.note();
   } catch (const ooc::Error& error) {
     location.known = false;
     location.why_not_direct = error.what();
+    if (!error.details().why.empty()) location.why_not_direct += "; " + error.details().why;
+    location.hint = error.details().hint;
   }
 }
 

@@ -65,6 +65,14 @@ std::string_view without_user(std::string_view rest) {
   return at == none || colon == none ? path : path.substr(0, colon);
 }
 
+/// True for the beginning of an address that has a user, but no host yet.
+bool lacks_host(std::string_view word) {
+  const std::size_t begin = begin_of_authority(word);
+  const std::string_view rest = word.substr(begin);
+  return begin != 0 && !has_plain_host(rest.substr(0, rest.find_first_of("/?#"))) &&
+         rest.find('@') == std::string_view::npos;
+}
+
 /// Hides the password of USER:PASSWORD@HOST.
 std::string without_password(std::string_view word) {
   const std::size_t colon = word.find(':'), at = word.rfind('@');
@@ -96,8 +104,13 @@ std::string without_secrets(std::string_view text) {
   constexpr std::string_view borders = " '\"\n", brackets = "-(", punctuation = ":,;.)";
   std::string result;
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find_first_of(borders), text.size());
+    std::size_t end = std::min(text.find_first_of(borders), text.size());
     const std::size_t begin = std::min(text.find_first_not_of(brackets), end);
+    if (lacks_host(text.substr(begin, end - begin))) {  // a password may have spaces
+      const std::size_t at = text.substr(0, text.find_first_of("'\"\n", end)).find('@', end);
+      if (at != std::string_view::npos)
+        end = std::min(text.find_first_of(borders, at), text.size());
+    }
     std::string_view word = text.substr(begin, end - begin);
     const std::size_t last = word.find_last_not_of(punctuation);
     word = word.substr(0, last == std::string_view::npos ? 0 : last + 1);

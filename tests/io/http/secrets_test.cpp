@@ -88,6 +88,8 @@ TEST(Secrets, AreHiddenInATextAroundThem) {
     }
   }
   EXPECT_EQ(without_secrets("http://a:PW@h/x or http://b:PW@h/y?PW"), "http://h/x or http://h/y");
+  EXPECT_EQ(without_secrets("see http://a:PW and PW@h/x: no"), "see http://h/x: no");
+  EXPECT_EQ(without_secrets("see http://HOST:PORT 'a@b'"), "see http://HOST:PORT 'a@b'");
 }
 
 TEST(Secrets, AreNotInNamesOfFilesThatExist) {
