@@ -53,7 +53,8 @@ std::uint64_t integer_in(const Json& json) {
   std::uint64_t integer = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), integer);
   if (error == std::errc{} && end == text.data() + text.size()) return integer;
-  throw not_understood("'" + text + "' is no whole number");
+  constexpr std::size_t most_shown = 32;
+  throw not_understood("'" + text.substr(0, most_shown) + "' is no whole number");
 }
 
 Question parsed(const Json& json) {
@@ -91,6 +92,7 @@ Json to_json(const Question& question) {
 }
 
 Question question_in(const std::string& text) {
+  constexpr std::size_t most_shown = 400;  // characters
   const Json json = Json::parse(text);
   if (json.is_object() && json.contains("checkpoint")) {
     throw ooc::Error(ooc::ErrorKind::usage, "is of a run that has not ended",
@@ -98,7 +100,7 @@ Question question_in(const std::string& text) {
   }
   if (!json.is_object() || !json.contains("command")) {
     throw ooc::Error(ooc::ErrorKind::usage, "is a part of another program's operator",
-                     {.why = "its question is " + text,
+                     {.why = "its question is " + text.substr(0, most_shown),
                       .hint = "that program merges it: ooc::read_part_file(), ooc::load_part()"});
   }
   try {

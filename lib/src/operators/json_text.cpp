@@ -18,6 +18,11 @@ Error not_plain(const std::string& why) {
   return {ErrorKind::bad_input, "has JSON that " + why};
 }
 
+void require_short(std::string_view text) {
+  constexpr std::size_t most_bytes = 4 * 1024 * 1024;  // a struct has less for 100,000 fields
+  if (text.size() > most_bytes) throw not_plain("has a text that is too long");
+}
+
 /// Counts the values of a text while it is parsed.
 class Counts final : public nlohmann::json_sax<Json> {
  public:
@@ -26,14 +31,18 @@ class Counts final : public nlohmann::json_sax<Json> {
   bool number_integer(std::int64_t) override { return add(); }
   bool number_unsigned(std::uint64_t) override { return add(); }
   bool number_float(double, const std::string&) override { return add(); }
-  bool string(std::string&) override { return add(); }
+  bool string(std::string& text) override {
+    require_short(text);
+    return add();
+  }
   bool binary(Json::binary_t&) override { return add(); }
   bool start_object(std::size_t) override { return begin(); }
   bool start_array(std::size_t) override { return begin(); }
   bool end_object() override { return end(); }
   bool end_array() override { return end(); }
 
-  bool key(std::string&) override {
+  bool key(std::string& text) override {
+    require_short(text);
     constexpr std::size_t most_members = 256;  // which are looked for one by one
     if (++members_.back() > most_members) throw not_plain("has too many members");
     return true;
@@ -110,6 +119,12 @@ void for_each_value(std::string_view json, char bracket, const Take& take) {
 }  // namespace
 
 void require_plain_json(std::string_view text) {
+  // The parser would have a long string twice.
+  for (std::size_t at = text.find('"'); at != std::string_view::npos;) {
+    const std::size_t next = text.find('"', at + 1);
+    require_short(text.substr(at, next - at));
+    at = next;
+  }
   Counts counts;
   Json::sax_parse(text.begin(), text.end(), &counts);
 }

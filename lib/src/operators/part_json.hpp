@@ -21,7 +21,8 @@ Integer integer_in(const nlohmann::ordered_json& json) {
   Integer value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) {
-    throw Error(ErrorKind::bad_input, "'" + text + "' is no integer");
+    constexpr std::size_t most = 32;
+    throw Error(ErrorKind::bad_input, "'" + text.substr(0, most) + "' is no integer");
   }
   return value;
 }

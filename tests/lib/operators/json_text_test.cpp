@@ -47,6 +47,8 @@ TEST(JsonText, RefusesLargeStructures) {
   for (int i = 0; i < 3'000'000; ++i) values += "0,";
   refuse("too many members", members + "\"a\":0}");
   refuse("too many values", values + "0]");
+  refuse("text that is too long", '"' + std::string(5'000'000, 'x') + '"');
+  refuse("text that is too long", "{\"" + std::string(5'000'000, 'x') + "\":1}");
   refuse("nested too deeply", std::string(100, '[') + std::string(100, ']'));
   refuse("damaged", "{");
   refuse("damaged", "[1,]");
