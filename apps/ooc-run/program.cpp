@@ -71,18 +71,33 @@ void allow_many_files() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+bool asks_for_help(const std::string& word) {
+  return word == "-h" || word == "--help" || word == "help";
+}
+
+/// Prints help for "help", "--help histogram" and "-h". The first word decides the length.
 int help(const std::vector<std::string>& words) {
-  const auto asks_for_help = [](const std::string& word) {
-    return word == "-h" || word == "--help" || word == "help";
-  };
-  const bool of_all = words.size() < 2 || asks_for_help(words[1]);
-  const std::string text = of_all ? long_help() : long_help(find_command(words[1]));
+  const bool brief = words.front() == "-h";
+  std::string text;
+  if (words.size() < 2 || asks_for_help(words[1])) {
+    text = brief ? short_help() : long_help();
+  } else {
+    const Command& command = find_command(words[1]);
+    text = brief ? short_help(command) : long_help(command);
+  }
   if (words.size() > 2 && !asks_for_help(words[2])) {
-    refuse_usage(fmt::format("help {}: unexpected argument '{}'", words[1], words[2]),
+    refuse_usage(fmt::format("{} {}: unexpected argument '{}'", words[0], words[1], words[2]),
                  fmt::format("ooc-run help {}", words[1]));
   }
   print_to_stdout(text);
   return 0;
+}
+
+/// True for "ooc-run histogram help", unless that is a file.
+bool is_only_help(const std::vector<std::string>& words) {
+  std::error_code failed;
+  return words.size() == 1 && words.front() == "help" &&
+         !std::filesystem::exists(words.front(), failed);
 }
 
 int print_generated(const std::vector<std::string>& words) {
@@ -290,16 +305,15 @@ int dispatch(const std::vector<std::string>& words, const Meet& meet) {
     return exit_code_of(ooc::ErrorKind::usage);
   }
   const std::string& first = words.front();
-  if (first == "help") return help(words);
+  if (asks_for_help(first)) return help(words);
   if (first == "--generate") return print_generated(words);
-  if (first == "--help" || first == "-h" || first == "--version") {
-    print_to_stdout(first == "--version" ? describe_version()
-                    : first == "-h"      ? short_help()
-                                         : long_help());
+  if (first == "--version") {
+    print_to_stdout(describe_version());
     return 0;
   }
   const Command& command = find_command(first);
   const std::vector<std::string> rest(words.begin() + 1, words.end());
+  if (is_only_help(rest)) return help({"help", first});
   for (const std::string& word : rest) {
     if (word == "--") break;
     if (word != "-h" && word != "--help") continue;

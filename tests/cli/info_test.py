@@ -28,7 +28,7 @@ class RawTest(InfoTest):
         self.assertEqual(document["input"]["dtype"], "|u1")
         self.assertEqual(document["input"]["count"], 10_000)
         self.assertIsNone(document["result"]["guess"])
-        self.assertEqual(document["result"]["selectors"], ["offset", "count", "dtype"])
+        self.assertEqual(document["result"]["selectors"], ["offset", "skip", "count", "dtype"])
         text = self.succeed("info", "x.u8").stdout
         self.assertIn("10,000 values of uint8 (from .u8)", text)
         self.assertIn("10.0 KB (9.77 KiB)", text)
@@ -106,7 +106,7 @@ class NpyTest(InfoTest):
         self.assertEqual(document["input"]["shape"], [30, 20])
         self.assertEqual(document["result"]["format_version"], "1.0")
         self.assertEqual(document["result"]["byte_order"], "big")
-        self.assertEqual(document["result"]["selectors"], ["count"])
+        self.assertEqual(document["result"]["selectors"], ["skip", "count"])
         self.assertEqual(document["result"]["files"][0]["data_offset"], 128)
         text = self.succeed("info", "x.npy").stdout
         for words in (".npy, version 1.0, row by row", "30 x 20", "2 bytes each, big-endian"):

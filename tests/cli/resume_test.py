@@ -264,6 +264,7 @@ class ResumeTest(CliTest):
         self.refuse(2, "job.ckpt: is of another job", "histogram", "x.f32", *OFTEN)
         self.refuse(2, "job.ckpt: is of another job", "reduce", "x.f32", "--count", "9830000",
                     *OFTEN)
+        self.refuse(2, "job.ckpt: is of another job", "reduce", "x.f32", "--skip", "1", *OFTEN)
         self.refuse(2, "job.ckpt: is of a run that has not ended", "merge", "job.ckpt",
                     hint="run its command again, with --resume and this file")
         with open(self.path("x.f32"), "ab") as file:

@@ -211,6 +211,22 @@ class EnvironmentTest(CliTest):
                 (["-V"], "unknown option '-V'", "did you mean --version?")):
             self.refuse(2, error, *words, hint=hint)
 
+    def test_help_is_found_wherever_it_is_asked_for(self):
+        for brief, words in ((False, ("--help", "histogram")), (False, ("histogram", "help")),
+                             (True, ("-h", "histogram"))):
+            expected = self.succeed("histogram", "-h" if brief else "--help").stdout
+            self.assertEqual(self.succeed(*words).stdout, expected, words)
+        self.write("help", b"1234")  # a file of that name is one
+        self.assertIn("4 values of uint8", self.succeed("histogram", "help", "--dtype",
+                                                       "u1").stdout)
+        self.assertIn("4 values", self.succeed("reduce", "help").stdout)
+
+    def test_stats_is_another_name_of_reduce(self):
+        path = self.write("x.f32", bytes(8))
+        self.assertEqual(self.json("stats", path)["command"], "reduce")
+        self.assertEqual(self.json("stats", path)["result"], self.json("reduce", path)["result"])
+        self.assertEqual(self.succeed("stats", "-h").stdout, self.succeed("reduce", "-h").stdout)
+
     def test_help_takes_one_command(self):
         self.refuse(2, "unexpected argument 'histogram'", "help", "reduce", "histogram")
         self.refuse(2, "unexpected argument 'reduce'", "help", "help", "reduce")

@@ -148,7 +148,9 @@ Arguments::Arguments(const Command& command, const std::vector<std::string>& wor
     refuse_usage("a file's name is empty",
                  "\"$NAME\" is empty if the shell variable NAME is not set");
   }
-  if (command.files == FileWords::some && files_.empty()) refuse_no_file(command);
+  if (command.files == FileWords::some && files_.empty() && !has("files-from")) {
+    refuse_no_file(command);
+  }
 }
 
 /// Refuses a file where the command takes none, or no more. It is probably the output, without -o.

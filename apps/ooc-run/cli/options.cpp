@@ -85,7 +85,8 @@ constexpr std::array all_commands{
             "independent, slower method. Floats may differ by what rounding explains.\n"
             "--histogram N also counts as ooc-run histogram does, in the same pass. Without\n"
             "--range, one more pass before it finds the minimum and the maximum (but not of\n"
-            "u1 and i1)."},
+            "u1 and i1).\n"
+            "ooc-run stats is another name of this command."},
     Command{"merge", "PART... [options]", "join the parts of reduce or histogram --shard",
             FileWords::some, merge_examples,
             "Prints what the command would have printed for all of the data, with the same\n"
@@ -185,7 +186,8 @@ std::span<const ProgramOption> program_options() {
 }
 
 const Command& find_command(std::string_view name) {
-  std::vector<std::string_view> names{"help"};
+  if (name == "stats") return find_command("reduce");
+  std::vector<std::string_view> names{"help", "stats"};
   for (const Command& command : commands()) {
     if (command.name == name) return command;
     names.push_back(command.name);

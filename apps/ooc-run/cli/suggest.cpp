@@ -24,8 +24,8 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
 std::string_view command_for(std::string_view other_name) {
   constexpr std::string_view both =
       "ooc-run reduce FILE gives its statistics, ooc-run info FILE says what it is";
-  constexpr std::array<std::string_view, 7> names{"cat",  "describe", "head",   "show",
-                                                  "stat", "stats",    "summary"};
+  constexpr std::array<std::string_view, 6> names{"cat",  "describe", "head",
+                                                  "show", "stat",     "summary"};
   return std::ranges::find(names, other_name) == names.end() ? std::string_view{} : both;
 }
 

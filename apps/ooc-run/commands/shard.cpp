@@ -82,6 +82,7 @@ Outcome run_shard(const RunSettings& settings, const Shard& shard, Question ques
   const ooc::Source source = open_input(settings);
   question.type = source.type().value_or(ooc::DType{});
   question.offset = settings.format.offset;
+  question.skip = settings.format.skip;
   question.count = settings.format.count;
   require_range(source, question);
   const ooc::Source section = ooc::shard(source, shard.index, shard.count, ooc::tile_elements);

@@ -43,8 +43,8 @@ std::string byte_order(const ooc::DType& type) {
 
 /// Returns the options that select a part of the data or set its type.
 std::vector<std::string_view> selectors(const Info& info) {
-  if (!has_one_format(info, "raw")) return {"count"};
-  return {"offset", "count", "dtype"};
+  if (!has_one_format(info, "raw")) return {"skip", "count"};
+  return {"offset", "skip", "count", "dtype"};
 }
 
 Json json_disk(const std::optional<BlockDevice>& disk) {
@@ -171,8 +171,8 @@ std::string direct_text(const FileFacts& file) {
 }
 
 std::string selectors_text(const Info& info) {
-  return has_one_format(info, "raw") ? "--offset BYTES, --count N, --dtype TYPE"
-                                     : "--count N, the first so many";
+  return has_one_format(info, "raw") ? "--offset BYTES, --skip N, --count N, --dtype TYPE"
+                                     : "--skip N, --count N";
 }
 
 /// Describes the readers. Threads that compute and threads that only read are counted together,

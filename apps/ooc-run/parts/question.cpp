@@ -61,6 +61,7 @@ Question parsed(const Json& json) {
   Question question{.command = json.at("command").get<std::string>(),
                     .type = ooc::parse_dtype(json.at("dtype").get<std::string>()),
                     .offset = integer_in(json.at("offset"))};
+  if (json.contains("skip")) question.skip = integer_in(json.at("skip"));
   if (json.contains("count")) question.count = integer_in(json.at("count"));
   if (json.contains("reduce")) question.reduce = reduce_in(json.at("reduce"));
   if (json.contains("histogram")) question.histogram = histogram_in(json.at("histogram"));
@@ -85,6 +86,7 @@ Json to_json(const Question& question) {
   Json json{{"command", question.command},
             {"dtype", ooc::code_of(question.type)},
             {"offset", std::to_string(question.offset)}};
+  if (question.skip != 0) json["skip"] = std::to_string(question.skip);
   if (question.count) json["count"] = std::to_string(*question.count);
   if (question.reduce) json["reduce"] = to_json(*question.reduce);
   if (question.histogram) json["histogram"] = to_json(*question.histogram);

@@ -16,6 +16,7 @@ struct Question {
   std::string command;  // "reduce"
   ooc::DType type{};
   std::uint64_t offset = 0;
+  std::uint64_t skip = 0;                            // elements to leave out first
   std::optional<std::uint64_t> count{};              // elements to use; empty: all
   std::optional<ooc::ReduceOptions> reduce{};        // statistics are wanted
   std::optional<ooc::HistogramOptions> histogram{};  // bins are wanted

@@ -7,6 +7,7 @@
 
 #include "cli/options.hpp"
 #include "cli/sizes.hpp"
+#include "request/file_list.hpp"
 #include "request/output_file.hpp"
 
 namespace ooc_run {
@@ -54,12 +55,13 @@ std::optional<ooc::DeviceKind> RunSettings::device_kind() const {
 RunSettings read_run_settings(const Arguments& arguments) {
   RunSettings settings;
   settings.command = arguments.command();
-  settings.files.assign(arguments.files().begin(), arguments.files().end());
+  settings.files = read_files(arguments);
   settings.output = read_output_settings(arguments);
   settings.format.type = arguments.get("dtype", ooc::parse_dtype);
   settings.type_word =
       arguments.get("dtype", [](const std::string& word) { return word; }).value_or("");
   settings.format.offset = arguments.get("offset", parse_bytes).value_or(0);
+  settings.format.skip = arguments.get("skip", parse_count).value_or(0);
   settings.format.count = arguments.get("count", parse_count);
   settings.devices = arguments.get("device", parse_devices).value_or(settings.devices);
   settings.device_word =

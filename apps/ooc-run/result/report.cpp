@@ -145,6 +145,7 @@ Json describe_input(const ooc::Source& source, const ooc::Format& format) {
           {"type_reason", source.type_reason},
           {"shape", shape},
           {"offset", format.offset},
+          {"skip", format.skip},
           {"count", count_of(source)},
           {"bytes", source.bytes()}};
 }

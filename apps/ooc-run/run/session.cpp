@@ -7,6 +7,7 @@
 #include <charconv>
 #include <chrono>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <new>
 #include <ooc/device.hpp>
@@ -63,8 +64,8 @@ std::string field_hint(const ooc::Source& source, const ooc::Format& format) {
       "save one field: numpy.save(\"field.npy\", numpy.memmap({}, {{\"names\": [{}], \"formats\": "
       "[\"{}{}\"], \"offsets\": [{}], \"itemsize\": {}}}, \"r\", {}{})[{}])",
       quoted(path), quoted(field.name), shape, ooc::code_of(element), field.offset,
-      type.struct_bytes, format.offset, format.count ? fmt::format(", {}", *format.count) : "",
-      quoted(field.name));
+      type.struct_bytes, format.offset + format.skip * type.struct_bytes,
+      format.count ? fmt::format(", {}", *format.count) : "", quoted(field.name));
 }
 
 /// Throws Error(bad_input) if the files hold structs.
@@ -85,10 +86,26 @@ ooc::Error not_verified(const ooc::Error& error) {
                    "the printed result is complete, as without --verify");
 }
 
+/// Returns the part of standard input that `format` says.
+ooc::Source read_standard_input(const ooc::DType& type, const ooc::Format& format) {
+  using Wide = unsigned __int128;
+  constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  const auto clamp = [](Wide bytes) {
+    return static_cast<std::uint64_t>(std::min<Wide>(bytes, most));
+  };
+  const Wide element_bytes = ooc::size_of(type.element);
+  std::optional<std::uint64_t> bytes;
+  if (format.count) bytes = clamp(*format.count * element_bytes);
+  return ooc::produced(ooc::part_of(ooc::read_descriptor(STDIN_FILENO, "standard input"),
+                                    clamp(format.offset + format.skip * element_bytes), bytes),
+                       type);
+}
+
 }  // namespace
 
 ooc::Source open_input(const RunSettings& settings) {
-  const auto& [type, offset, count, by_columns] = settings.format;
+  const ooc::Format& format = settings.format;
+  const std::optional<ooc::DType>& type = format.type;
   if (settings.files != std::vector<std::string>{standard_input}) return open_numbers(settings);
   const auto refuse = [](const std::string& what, const std::string& hint) {
     throw ooc::Error(ooc::ErrorKind::usage, "-: " + what, {.hint = hint});
@@ -96,8 +113,6 @@ ooc::Source open_input(const RunSettings& settings) {
   if (!type) refuse("the type of standard input is not known", "say it with --dtype D");
   if (type->is_struct())
     refuse("this command takes elements of one type", "save a field to a file");
-  if (offset != 0) refuse("--offset is for files", "tail -c +N leaves out the first N - 1 bytes");
-  if (count) refuse("--count is for files", "head -c N reads the first N bytes");
   if (settings.verify) {
     refuse("--verify reads the data again, and standard input can be read once",
            "save it to a file");
@@ -105,7 +120,7 @@ ooc::Source open_input(const RunSettings& settings) {
   if (::isatty(STDIN_FILENO) != 0) {
     refuse("standard input is a terminal", "pipe data to it, as in: cat FILE | ooc-run ...");
   }
-  ooc::Source source = ooc::from_descriptor(STDIN_FILENO, *type, {}, "standard input");
+  ooc::Source source = read_standard_input(*type, format);
   source.type_reason = "asked for";
   return source;
 }

@@ -22,6 +22,7 @@ namespace ooc {
 struct Format {
   std::optional<DType> type{};           ///< given by the user; empty: from the file or its name
   std::uint64_t offset = 0;              ///< bytes to skip at the start of each raw file
+  std::uint64_t skip = 0;                ///< elements to skip in total, before those to use
   std::optional<std::uint64_t> count{};  ///< elements to use in total; empty: all
   bool by_columns = false;               ///< accept .npy files in Fortran order
 };

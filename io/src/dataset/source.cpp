@@ -45,7 +45,7 @@ Error no_part_by_columns(const File& file) {
 /// Builds a source from files of one type.
 class SourceBuilder {
  public:
-  explicit SourceBuilder(const Format& format) : format_(format) {
+  explicit SourceBuilder(const Format& format) : format_(format), elements_to_skip_(format.skip) {
     if (format.count) elements_left_ = *format.count;
   }
 
@@ -65,27 +65,19 @@ class SourceBuilder {
     (npy ? npy_files_ : raw_files_) += 1;
     const auto index = static_cast<std::uint32_t>(files_.size());
     const std::uint64_t first = elements_used_;
-    const std::uint64_t bytes = bytes_to_use(file, description);
-    if (description.by_columns && bytes != 0) {
-      if (bytes != description.bytes) throw no_part_by_columns(file);
-      column_major_.push_back({first, std::move(description.shape)});
+    const Extent used = extent_to_use(file, description, index);
+    if (description.by_columns && used.bytes != 0) {
+      if (used.bytes != description.bytes) throw no_part_by_columns(file);
+      column_major_.push_back({first, description.shape});
     }
-    extents_.push_back({index, description.offset, bytes});
-    if (bytes != 0 && columns != columns_) columns_.reset();
-    if (bytes != description.bytes) shape_.clear();
+    extents_.push_back(used);
+    if (used.bytes != 0 && columns != columns_) columns_.reset();
+    if (used.bytes != description.bytes) shape_.clear();
     files_.push_back(std::move(file));
   }
 
   Source build() {
-    if (format_.count && elements_left_ > 0) {
-      throw Error(
-          ErrorKind::bad_input,
-          files_.back().path().string() + ": there are only " +
-              std::to_string(*format_.count - elements_left_) + " elements, not the " +
-              std::to_string(*format_.count) + " asked for",
-          {.path = files_.back().path(),
-           .remedies = {{Change::lower, "Format::count"}, {Change::unset, "Format::count"}}});
-    }
+    require_enough();
     if (files_.size() > 1) shape_.clear();
     Source source{std::move(files_), std::move(extents_), type_};
     source.set_shape(std::move(shape_));
@@ -98,6 +90,27 @@ class SourceBuilder {
   }
 
  private:
+  /// Throws Error(bad_input) if there are fewer elements than are to be skipped and used.
+  void require_enough() const {
+    const std::filesystem::path& last = files_.back().path();
+    if (elements_to_skip_ > 0) {
+      throw Error(ErrorKind::bad_input,
+                  last.string() + ": there are only " +
+                      std::to_string(format_.skip - elements_to_skip_) +
+                      " elements, fewer than the " + std::to_string(format_.skip) + " to skip",
+                  {.path = last, .remedies = {{Change::lower, "Format::skip"}}});
+    }
+    if (format_.count && elements_left_ > 0) {
+      throw Error(
+          ErrorKind::bad_input,
+          last.string() + ": there are only " + std::to_string(*format_.count - elements_left_) +
+              " elements" + (format_.skip == 0 ? "" : " behind those to skip") + ", not the " +
+              std::to_string(*format_.count) + " asked for",
+          {.path = last,
+           .remedies = {{Change::lower, "Format::count"}, {Change::unset, "Format::count"}}});
+    }
+  }
+
   void require_same_type(const File& file, const DType& type, bool npy) const {
     if (type == type_) return;
     std::vector<Remedy> remedies;
@@ -113,13 +126,15 @@ class SourceBuilder {
                  .remedies = std::move(remedies)});
   }
 
-  /// Returns the number of bytes to use of a file, as far as `Format::count` allows. Throws
-  /// Error(bad_input) if they are not whole elements.
-  std::uint64_t bytes_to_use(const File& file, const Description& description) {
+  /// Returns the part of a file to use, as `Format::skip` and `Format::count` say. Throws
+  /// Error(bad_input) if its bytes are not whole elements.
+  Extent extent_to_use(const File& file, const Description& description, std::uint32_t index) {
     const std::size_t element_bytes = ooc::size_of(type_);
     const std::uint64_t elements = description.bytes / element_bytes;
     const std::uint64_t rest = description.bytes % element_bytes;
-    const std::uint64_t used = std::min(elements, elements_left_);
+    const std::uint64_t skipped = std::min(elements, elements_to_skip_);
+    const std::uint64_t used = std::min(elements - skipped, elements_left_);
+    elements_to_skip_ -= skipped;
     elements_left_ -= used;
     elements_used_ += used;
     if (rest != 0 && elements_left_ > 0) {
@@ -139,10 +154,11 @@ class SourceBuilder {
                   std::to_string(elements) + (elements == 1 ? " element" : " elements"),
            .remedies = std::move(remedies)});
     }
-    return used * element_bytes;
+    return {index, description.offset + skipped * element_bytes, used * element_bytes};
   }
 
   const Format& format_;
+  std::uint64_t elements_to_skip_;
   std::uint64_t elements_left_ = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t elements_used_ = 0;
   std::vector<File> files_;

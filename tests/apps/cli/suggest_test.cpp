@@ -21,7 +21,7 @@ TEST(Suggest, NearestIsWhatWasMeant) {
 }
 
 TEST(Suggest, WhatOtherProgramsCallIt) {
-  for (const char* name : {"stats", "describe", "cat"}) {
+  for (const char* name : {"stat", "describe", "cat"}) {
     EXPECT_NE(command_for(name).find("ooc-run reduce"), std::string_view::npos) << name;
     EXPECT_NE(command_for(name).find("ooc-run info"), std::string_view::npos) << name;
   }

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 #include <memory_resource>
+#include <optional>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
@@ -101,6 +102,26 @@ TEST_F(ProducerReaderTest, LoadsAllBytesInChunksOfOneSize) {
     EXPECT_EQ(reader.bytes_done(), bytes);
     EXPECT_TRUE(reader.has_ended());
   }
+}
+
+TEST_F(ProducerReaderTest, LoadsAPartOfWhatAProducerMakes) {
+  const Bytes bytes = test::random_bytes(5000, 1);
+  const auto part = [&](std::size_t skip, std::optional<std::uint64_t> count) {
+    pool_.restart();
+    const auto producer = part_of(std::make_unique<Pieces>(bytes), skip, count);
+    ProducerReader reader(*producer, pool_, chunk_bytes_, 4, {});
+    return take_all(reader);
+  };
+  EXPECT_EQ(part(0, {}), bytes);
+  EXPECT_EQ(part(3000, {}), Bytes(bytes.begin() + 3000, bytes.end()));
+  EXPECT_EQ(part(1001, 400), Bytes(bytes.begin() + 1001, bytes.begin() + 1401));
+  EXPECT_EQ(part(5000, {}), Bytes{});
+  EXPECT_EQ(part(5000, 0), Bytes{});
+  test::expect_error(ErrorKind::bad_input, "ended after 5000 bytes, fewer than the 5004 to skip",
+                     [&] {
+                       Bytes room(100);
+                       part_of(std::make_unique<Pieces>(bytes), 5004)->fill(room, {});
+                     });
 }
 
 TEST_F(ProducerReaderTest, RefusesAnEndAmidARecord) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -45,5 +46,10 @@ class OOC_API Producer {
 /// end. The descriptor stays open, and must do so until the pass has ended. A pipe is enlarged to
 /// 1 MiB if the system allows that. Throws Error(input) when it cannot be read.
 OOC_API std::unique_ptr<Producer> read_descriptor(int descriptor, std::string name);
+
+/// Returns a producer of a part of what another one makes: `bytes` bytes behind the first `skip`
+/// ones, or all that follow. Its fill() throws Error(bad_input) if the other one ends before.
+OOC_API std::unique_ptr<Producer> part_of(std::unique_ptr<Producer> whole, std::uint64_t skip,
+                                          std::optional<std::uint64_t> bytes = {});
 
 }  // namespace ooc
