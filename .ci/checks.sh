@@ -55,6 +55,8 @@ with open(path, "w+b") as file:
         labels.append("needs-page-cache")
 if shutil.which("doxygen") is None:
     labels.append("needs-doxygen")
+if shutil.which("clang++") is None:
+    labels.append("needs-clang")
 for tool in "lintian", "mmdebstrap":
     if shutil.which(tool) is None or shutil.which("dpkg-shlibdeps") is None:
         labels.append(f"needs-{tool}")

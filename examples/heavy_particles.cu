@@ -29,8 +29,7 @@ struct Heavy {
 
 int main() {
   ooc::Coordinator coordinator(ooc::best_device());
-  const auto [found, stats] =
-      ooc::filter(coordinator, Heavy{}, ooc::open("particles.npy"),
-                  {.path = "heavy.npy", .type = ooc::type_of<Particle>(), .replace = true});
+  const auto [found, stats] = ooc::filter(coordinator, Heavy{}, ooc::open("particles.npy"),
+                                          {.path = "heavy.npy", .replace = true});
   std::cout << found.kept << " of " << found.seen << '\n';
 }

@@ -23,8 +23,7 @@ struct KeepAbove {
 
 int main() {
   ooc::Coordinator coordinator(ooc::best_device());
-  const auto [found, stats] =
-      ooc::filter(coordinator, KeepAbove{0.5f}, ooc::open("prices.f32"),
-                  {.path = "high.npy", .type = {ooc::ElementType::f4}, .replace = true});
+  const auto [found, stats] = ooc::filter(coordinator, KeepAbove{0.5f}, ooc::open("prices.f32"),
+                                          {.path = "high.npy", .replace = true});
   std::cout << found.kept << " of " << found.seen << '\n';
 }

@@ -42,5 +42,5 @@ struct MovingAverage {
 int main() {
   ooc::Coordinator coordinator(ooc::best_device());
   ooc::map(coordinator, MovingAverage{3}, ooc::open("prices.f32"),
-           {.path = "averages.npy", .type = {ooc::ElementType::f4}, .replace = true});
+           {.path = "averages.npy", .replace = true});
 }

@@ -46,9 +46,8 @@ struct Quantise {
 
 int main() {
   ooc::Coordinator coordinator(ooc::best_device());
-  const std::array targets{
-      ooc::Target{.path = "bytes.npy", .type = {ooc::ElementType::i1}, .replace = true},
-      ooc::Target{.path = "scales.npy", .type = {ooc::ElementType::f4}, .replace = true}};
+  const std::array targets{ooc::Target{.path = "bytes.npy", .replace = true},
+                           ooc::Target{.path = "scales.npy", .replace = true}};
   ooc::map(coordinator, Quantise{}, ooc::open("points.npy"), targets,
            {.checkpoint = {.file = "quantise.ckpt"}});
   std::filesystem::remove("quantise.ckpt");

@@ -33,5 +33,5 @@ struct SquaredNorms {
 int main() {
   ooc::Coordinator coordinator(ooc::best_device());
   ooc::map(coordinator, SquaredNorms{}, ooc::open("points.npy"),
-           {.path = "squared_norms.npy", .type = {ooc::ElementType::f4}, .replace = true});
+           {.path = "squared_norms.npy", .replace = true});
 }

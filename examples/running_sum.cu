@@ -42,5 +42,5 @@ struct RunningSum {
 int main() {
   ooc::Coordinator coordinator(ooc::best_device());
   ooc::scan(coordinator, RunningSum{}, ooc::open("prices.f32"),
-            {.path = "totals.npy", .type = {ooc::ElementType::f8}, .replace = true});
+            {.path = "totals.npy", .replace = true});
 }

@@ -28,6 +28,5 @@ int main() {
   const ooc::Statistics all = ooc::reduce(coordinator, prices).value;
   const Standardise standardise{
       {static_cast<float>(all.mean.value()), static_cast<float>(all.stddev.value())}};
-  ooc::map(coordinator, standardise, prices,
-           {.path = "standardised.npy", .type = {ooc::ElementType::f4}, .replace = true});
+  ooc::map(coordinator, standardise, prices, {.path = "standardised.npy", .replace = true});
 }

@@ -140,6 +140,10 @@ if [[ -x $build/ranks ]]; then
     'by 3 ranks' in open('output.txt').read()"
 fi
 
+ran+=(in_memory)
+"$build/in_memory" | tee output.txt
+check in_memory "np.isclose(float(open('output.txt').read()), 1e18 / 3, rtol=1e-5)"
+
 ran+=(embedded)
 "$build/embedded" prices.f32 </dev/null | tee output.txt
 check embedded "np.isclose(float(open('output.txt').read().split()[1]), mean, rtol=1e-5) and \

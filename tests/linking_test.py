@@ -110,6 +110,16 @@ class LinkingTest(unittest.TestCase):
         run("cmake", "--build", self.work / "build")
         self.check(self.work / "build/program", "liburing.so.2")
 
+    def test_cmake_finds_it_twice_with_other_components(self):
+        """The last call adds what it asks for; no program links both libraries."""
+        for first, later, libraries in (("", "static", ["liburing.so.2"]),
+                                        ("static", "operators", ["liburing.so.2"]),
+                                        ("operators", "operators;static", ["liburing.so.2"])):
+            with self.subTest(first=first, later=later):
+                self.configure(f"-Dcomponents={first}", f"-Dcomponents_later={later}")
+                run("cmake", "--build", self.work / "build")
+                self.check(self.work / "build/program", *libraries)
+
     def test_operators_and_the_library_share_a_cuda_runtime(self):
         """Each copy of the runtime knows the errors of its own launches only."""
         with_cuda = "set(ooc_CUDA ON)" in next(self.prefix.rglob("ooc-config.cmake")).read_text()
@@ -123,7 +133,6 @@ class LinkingTest(unittest.TestCase):
                 (["-Dcomponents=static"], ["PkgConfig"], "liburing-dev"),
                 (["-Dcomponents=shared"], [], "no such component"),
                 (["-Dcomponents=mpi"], ["MPI"], "MPI"),
-                (["-Dcomponents_later=static"], [], "is the shared library since"),
         ):
             with self.subTest(options=options, hidden=hidden):
                 message = " ".join(self.configure(*options, hidden=hidden, fails=True).split())
@@ -140,6 +149,12 @@ class LinkingTest(unittest.TestCase):
         self.assertIn("-luring", options)
         static = ["-l:libooc.a" if option == "-looc" else option for option in options]
         self.check(self.compile(*static), "liburing.so.2")
+
+    @unittest.skipUnless(shutil.which("nvcc"), "no nvcc")
+    def test_pkg_config_has_options_that_nvcc_knows(self):
+        for options in (["--cflags", "--libs"], ["--static", "--cflags", "--libs"]):
+            run("nvcc", "-std=c++20", "-x", "cu", "--dryrun", PROJECT / "program.cpp",
+                *self.pkg_config(*options), "-o", self.work / "program")
 
     def test_headers_and_library_of_two_versions_are_refused(self):
         """As if a program were compiled with the headers of the next minor version."""

@@ -68,26 +68,27 @@ Outcome run(const ConvertRequest& request, const Interrupt& interrupt) {
   const ooc::Source source = open_numbers(settings);
   const ooc::DType from = source.type().value_or(ooc::DType{});
   ooc::Target target = request.target;
-  target.type = request.type.value_or(from);
+  const ooc::DType to = request.type.value_or(from);
+  target.type = to;
   if (settings.explain) {
     const Explanation explanation = explain_convert(settings, source, target);
     Remarks remarks = remarks_on(explanation, settings);
     remarks.facts.insert(remarks.facts.begin(),
                          {"output", fmt::format("{}: {}", printable(target.path.string()),
-                                                describe_values(count_of(source), target.type))});
+                                                describe_values(count_of(source), to))});
     return explain("convert", settings, source, explanation, remarks);
   }
   Session session(settings, interrupt, convert_task(source));
   session.warn(type_doubt(source, settings.format));
   const auto [conversion, stats] =
       ooc::convert(session.coordinator(), source, target, request.options, session.pass());
-  const std::uint64_t bytes = conversion.count * ooc::size_of(target.type.element);
+  const std::uint64_t bytes = conversion.count * ooc::size_of(to.element);
   Outcome outcome = session.report(
       {.command = "convert",
        .input = describe_input(source, settings.format),
        .result = {{"count", conversion.count},
                   {"from", ooc::code_of(from)},
-                  {"to", ooc::code_of(target.type)},
+                  {"to", ooc::code_of(to)},
                   {"inexact", conversion.inexact},
                   {"rounded", conversion.rounded},
                   {"overflowed", conversion.overflowed},
@@ -97,8 +98,8 @@ Outcome run(const ConvertRequest& request, const Interrupt& interrupt) {
        .heading = heading(source),
        .text = fmt::format(
            "wrote {}: {}, {}\n{}\n", printable(target.path.string()),
-           describe_values(conversion.count, target.type), format_bytes(bytes),
-           describe_losses(conversion, from.element, target.type.element, request.options.clip)),
+           describe_values(conversion.count, to), format_bytes(bytes),
+           describe_losses(conversion, from.element, to.element, request.options.clip)),
        .writes = true},
       stats);
   outcome.written = printable(target.path.string());

@@ -175,8 +175,9 @@ Outcome run(const MatmulRequest& request, const Interrupt& interrupt) {
   shape_matrix(a, request.shape_a, "shape-a");
   shape_matrix(b, request.shape_b, "shape-b");
   ooc::Target target = request.target;
-  target.type = {ooc::product_type(a, request.options)};
-  require_ending(target.path, target.type.element, "the product is");
+  const ooc::ElementType made = ooc::product_type(a, request.options);
+  target.type = made;
+  require_ending(target.path, made, "the product is");
   settings.devices = devices_for(request);
   if (settings.explain)
     settings.side_files = {};  // explain_product() tries them; the session must not begin them

@@ -135,13 +135,13 @@ GenRequest read_gen(const Arguments& arguments) {
   target.path = read_output_path(arguments, "ooc-run gen -o FILE --size 1G", 0);
   target.replace = arguments.has("force");
   const ooc::DType otherwise{target.is_npy() ? ooc::ElementType::f4 : ooc::ElementType::u1};
-  target.type = read_output_type(arguments, "dtype", target.path).value_or(otherwise);
   Generator& generator = request.generator;
-  generator.type = target.type;
+  generator.type = read_output_type(arguments, "dtype", target.path).value_or(otherwise);
+  target.type = generator.type;
   generator.pattern = arguments.get("pattern", parse_pattern).value_or(Pattern::uniform);
   generator.seed = arguments.get("seed", parse_count).value_or(0);
   generator.value = arguments.get("value", parse_integer).value_or(generator.value);
-  request.count = read_count(arguments, target.type);
+  request.count = read_count(arguments, generator.type);
   request.threads = arguments.get("threads", worker_count);
   request.explain = arguments.has("explain");
   return request;

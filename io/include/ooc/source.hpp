@@ -70,6 +70,12 @@ class OOC_API Source {
   /// Size of all elements; of what a producer makes, 0 before it was read.
   std::uint64_t bytes() const noexcept { return is_produced() ? produced_->bytes.load() : bytes_; }
 
+  /// Returns the number of elements, or of structs; of plain bytes, an element is a byte.
+  std::uint64_t elements() const noexcept { return bytes() / (type_ ? size_of(*type_) : 1); }
+
+  /// Returns the number of rows (see columns()); empty if files have rows of different lengths.
+  std::optional<std::uint64_t> rows() const noexcept;
+
   /// Size of what comes before it in the source of which it is a section (bytes): see section().
   std::uint64_t bytes_before() const noexcept { return bytes_before_; }
   /// Size of that source (bytes); of a source that is no section, its own.
@@ -129,7 +135,7 @@ class OOC_API Source {
   /// sentence if something else about them has changed.
   std::optional<std::string> check_unchanged() const;
 
-  /// "raw", "npy" or "mixed".
+  /// "raw", "npy", "mixed" or "memory".
   std::string format = "raw";
   std::string format_version;  ///< "1.0" for a .npy file; empty for raw files, or if files differ
   /// The origin of the type: "from .f32", "from its header", "default for raw files", ...
@@ -193,10 +199,25 @@ OOC_API Source section(const Source& whole, std::uint64_t first, std::uint64_t c
 
 /// Returns one of `count` sections that divide a source, as evenly as multiples of `partition`
 /// elements allow, and may be empty. `index` counts from 0. For collect(), give the partition of
-/// its operator, times the elements of a row; the default is for the built-in operators. Throws
-/// Error(usage) if there is no such section, and as section() does.
+/// its operator, times the elements of a row, or call shard_rows(); the default is for the built-in
+/// operators. Throws Error(usage) if there is no such section, and as section() does.
 OOC_API Source shard(const Source& whole, std::uint64_t index, std::uint64_t count,
                      std::uint64_t partition = 65536);
+
+/// The same with rows (see Source::columns()): `count` of them, from row `first` on.
+OOC_API Source section_rows(const Source& whole, std::uint64_t first, std::uint64_t count);
+
+/// The same as shard() with rows, for operators that read rows: `partition` is that of the
+/// operator.
+OOC_API Source shard_rows(const Source& whole, std::uint64_t index, std::uint64_t count,
+                          std::uint64_t partition = 65536);
+
+/// Returns an array in the memory of the host as a source of elements or structs of `type`, in rows
+/// of `columns`. Nothing is copied: the memory must outlive the source and its sections, and not be
+/// written to during a pass. `name` stands for it in messages. Throws Error(usage) unless it has
+/// whole rows. Of values in C++, the overload in ooc/fields.hpp knows the type.
+OOC_API Source from_memory(std::span<const std::byte> memory, DType type, std::uint64_t columns = 1,
+                           std::string name = "an array in memory");
 
 /// Returns what a producer makes as a source, which can be read once. See Producer.
 OOC_API Source produced(std::unique_ptr<Producer> producer, DType type,

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,15 +15,20 @@ namespace ooc {
 
 /// The output of a pass: elements or structs of one type, in row-major order.
 ///
-///     ooc::map(coordinator, op, source, {.path = "halved.npy", .type = {ooc::ElementType::f4}});
-struct Target {
-  std::filesystem::path path;          ///< .npy if its extension says so, else raw
-  DType type{};                        ///< type and byte order in the file; bf16 only in raw files
+///     ooc::map(coordinator, op, source, {"halved.npy"});
+struct OOC_API Target {
+  std::filesystem::path path;  ///< .npy if its extension says so, else raw
+  /// Type and byte order in the file; bf16 only in raw files. Empty: what the operator makes, in
+  /// this machine's byte order.
+  std::optional<DType> type{};
   std::vector<std::uint64_t> shape{};  ///< for .npy; empty: one dimension
   bool replace = false;                ///< replace an existing file; otherwise that is an error
 
   /// True if the file is to have a .npy header.
   bool is_npy() const { return ending_of(path) == ".npy"; }
+
+  /// Returns the type. Throws Error(usage) if it is empty.
+  const DType& known_type() const;
 };
 
 /// The open file of a target, with space for all elements and its header written. commit() makes it

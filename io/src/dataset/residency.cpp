@@ -74,6 +74,7 @@ std::optional<double> sampled_bytes(const File& file, const Extent& extent) {
 
 std::optional<double> cached_bytes(const File& file, const Extent& extent) {
   if (file.remote() != nullptr) return 0;
+  if (file.memory() != nullptr) return static_cast<double>(extent.bytes);
   if (is_tmpfs(file.buffered())) return static_cast<double>(extent.bytes);
   const std::optional<double> counted = counted_bytes(file, extent);
   // An overlay file system has no pages of its own: they belong to the file in the layer below.
@@ -102,7 +103,7 @@ bool may_have_holes(const File& file) {
 }
 
 double hole_bytes(const File& file, const Extent& extent) {
-  if (!may_have_holes(file)) return 0;
+  if (file.buffered() < 0 || !may_have_holes(file)) return 0;
   constexpr int most_holes = 4096;
   const std::uint64_t end = extent.offset + extent.bytes;
   std::uint64_t bytes = 0;

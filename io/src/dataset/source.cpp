@@ -42,6 +42,22 @@ Error no_part_by_columns(const File& file) {
                 .remedies = {{Change::unset, "Format::count"}}});
 }
 
+/// Returns the number of elements of a row of a source that is to be cut into rows. Throws
+/// Error(usage) if there is no one number.
+std::uint64_t known_columns(const Source& source) {
+  if (source.columns().value_or(0) != 0) return *source.columns();
+  throw Error(ErrorKind::usage, source.name() + ": has no rows of one length",
+              {.hint = "section() and shard() count elements; Source::set_columns() says how long "
+                       "rows are"});
+}
+
+Error no_such_section(const Source& whole, std::uint64_t held, std::uint64_t first,
+                      std::uint64_t count, const std::string& unit) {
+  return {ErrorKind::usage, whole.name() + ": has " + std::to_string(held) + " " + unit + ", not " +
+                                std::to_string(count) + " from index " + std::to_string(first) +
+                                " on"};
+}
+
 /// Builds a source from files of one type.
 class SourceBuilder {
  public:
@@ -232,6 +248,12 @@ void Source::end_producer(std::uint64_t read_bytes) const noexcept {
   if (is_produced()) produced_->bytes = read_bytes;
 }
 
+std::optional<std::uint64_t> Source::rows() const noexcept {
+  if (!columns_) return {};
+  if (*columns_ == 0) return shape_.empty() ? 0 : shape_.front();
+  return elements() / *columns_;
+}
+
 std::string Source::name() const {
   if (is_produced()) return produced_->producer->name();
   return files().empty() ? "an input" : files().front().path().string();
@@ -293,9 +315,7 @@ Source section(const Source& whole, std::uint64_t first, std::uint64_t count) {
   const std::uint64_t element_bytes = element_bytes_of(whole);
   const std::uint64_t elements = whole.bytes() / element_bytes;
   if (first > elements || count > elements - first) {
-    throw Error(ErrorKind::usage, whole.name() + ": has " + std::to_string(elements) +
-                                      " elements, not " + std::to_string(count) + " from index " +
-                                      std::to_string(first) + " on");
+    throw no_such_section(whole, elements, first, count, "elements");
   }
   Source part;
   part.files_ = whole.files_;
@@ -319,6 +339,42 @@ Source section(const Source& whole, std::uint64_t first, std::uint64_t count) {
     left -= bytes;
   }
   return part;
+}
+
+Source section_rows(const Source& whole, std::uint64_t first, std::uint64_t count) {
+  const std::uint64_t columns = known_columns(whole), rows = whole.elements() / columns;
+  if (!whole.is_produced() && (first > rows || count > rows - first)) {
+    throw no_such_section(whole, rows, first, count,
+                          "rows of " + std::to_string(columns) + " elements");
+  }
+  return section(whole, first * columns, count * columns);
+}
+
+Source shard_rows(const Source& whole, std::uint64_t index, std::uint64_t count,
+                  std::uint64_t partition) {
+  std::uint64_t elements = 0;
+  if (__builtin_mul_overflow(partition, known_columns(whole), &elements)) {
+    throw Error(ErrorKind::usage, "so many rows no partition has: " + std::to_string(partition));
+  }
+  return shard(whole, index, count, elements);
+}
+
+Source from_memory(std::span<const std::byte> memory, DType type, std::uint64_t columns,
+                   std::string name) {
+  const std::size_t element_bytes = ooc::size_of(type);
+  const std::uint64_t elements = memory.size() / element_bytes;
+  if (columns == 0 || memory.size() % element_bytes != 0 || elements % columns != 0) {
+    throw Error(ErrorKind::usage, name + ": " + std::to_string(memory.size()) +
+                                      " bytes are not whole rows of " + std::to_string(columns) +
+                                      " " + elements_of(type));
+  }
+  std::vector<File> files;
+  files.push_back(File::in_memory(memory, std::move(name)));
+  Source source(std::move(files), {{0, 0, memory.size()}}, std::move(type));
+  if (columns != 1) source.set_shape({elements / columns, columns});
+  source.format = "memory";
+  source.type_reason = "given";
+  return source;
 }
 
 Source produced(std::unique_ptr<Producer> producer, DType type,

@@ -59,7 +59,7 @@ bool has_bf16(const DType& type) {
 void require_header(const Target& target) {
   const std::vector<std::uint64_t> longest(std::max<std::size_t>(target.shape.size(), 1), ~0ull);
   try {
-    npy_header(target.type, longest);
+    npy_header(target.known_type(), longest);
   } catch (const Error& error) {
     throw Error(error.kind(), target.path.string() + ": " + error.what(),
                 {.path = target.path, .hint = "a file that is not named .npy has no header"});
@@ -67,14 +67,14 @@ void require_header(const Target& target) {
 }
 
 void require_writable_as_npy(const Target& target, std::uint64_t elements) {
-  if (has_bf16(target.type)) {
+  if (has_bf16(target.known_type())) {
     throw Error(
         ErrorKind::usage, target.path.string() + ": bf16 cannot be in a .npy file",
         {.path = target.path,
          .hint =
              "NumPy has no code for it; f4 holds all its values, and .bf16 is a raw file of it"});
   }
-  if (target.type.is_struct()) require_header(target);
+  if (target.known_type().is_struct()) require_header(target);
   if (target.shape.empty() || product_of(target.shape) == elements) return;
   throw Error(ErrorKind::usage,
               target.path.string() + ": the shape does not fit: " + equation_of(target.shape) +
@@ -85,9 +85,10 @@ void require_writable_as_npy(const Target& target, std::uint64_t elements) {
 /// Throws Error(usage) if the ending of a raw file names another type. Its byte order has no name.
 void require_named_type(const Target& target) {
   const auto named = type_of_ending(ending_of(target.path));
-  if (!named || (!target.type.is_struct() && target.type.element == *named)) return;
-  const std::string held =
-      target.type.is_struct() ? code_of(target.type) : std::string(name_of(target.type.element));
+  if (!named || (!target.known_type().is_struct() && target.known_type().element == *named)) return;
+  const std::string held = target.known_type().is_struct()
+                               ? code_of(target.known_type())
+                               : std::string(name_of(target.known_type().element));
   throw Error(ErrorKind::usage,
               target.path.string() + ": the ending names " + std::string(name_of(*named)) +
                   ", the target holds " + held,
@@ -112,7 +113,7 @@ std::uint64_t header_bytes(const Target& target) {
 std::uint64_t file_bytes(const Target& target, std::uint64_t elements) {
   std::uint64_t bytes = 0;
   const bool too_large =
-      __builtin_mul_overflow(elements, size_of(target.type), &bytes) || bytes >> 62 != 0;
+      __builtin_mul_overflow(elements, size_of(target.known_type()), &bytes) || bytes >> 62 != 0;
   if (too_large) {
     throw Error(ErrorKind::usage, target.path.string() + ": so large a file there cannot be",
                 {.path = target.path});
@@ -155,12 +156,18 @@ std::string descr_of(const DType& type) {
 
 }  // namespace
 
+const DType& Target::known_type() const {
+  if (type) return *type;
+  throw Error(ErrorKind::usage, path.string() + ": the target has no type",
+              {.path = path, .remedies = {{Change::set, "Target::type"}}});
+}
+
 TargetFile::TargetFile(const Target& target, std::uint64_t elements,
                        std::span<const Source* const> inputs, Purpose purpose, const KeptFile& kept)
     : OutputFile(checked_path(target, elements, inputs), file_bytes(target, elements),
                  target.replace, purpose, kept),
       is_npy_(target.is_npy()),
-      type_(target.type),
+      type_(target.known_type()),
       data_offset_(header_bytes(target)),
       bytes_(purpose == Purpose::append ? std::max(data_offset_, kept.bytes)
                                         : file_bytes(target, elements)) {

@@ -11,6 +11,7 @@
 #include <cassert>
 #include <cerrno>
 #include <condition_variable>
+#include <cstring>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -54,6 +55,10 @@ int transfer(const Request& request) {
   const std::uint64_t offset = request.offset + request.done;
   if (request.target != nullptr) {
     return static_cast<int>(request.target->try_write(offset, {memory, bytes}, request.direct));
+  }
+  if (request.source->memory() != nullptr) {
+    std::memcpy(memory, request.source->memory() + offset, bytes);
+    return static_cast<int>(bytes);
   }
   const ssize_t got = ::pread(descriptor_of(request), memory, bytes, static_cast<off_t>(offset));
   return got < 0 ? -errno : static_cast<int>(got);

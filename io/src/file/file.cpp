@@ -19,6 +19,7 @@
 #include <array>
 #include <cctype>
 #include <cerrno>
+#include <cstring>
 #include <string_view>
 #include <utility>
 
@@ -161,6 +162,15 @@ File File::open(const std::filesystem::path& path) {
   return file;
 }
 
+File File::in_memory(std::span<const std::byte> memory, std::string name) {
+  File file;
+  file.path_ = std::move(name);
+  file.size_ = memory.size();
+  file.memory_ = memory.data();
+  file.why_not_direct_ = "it is in memory";
+  return file;
+}
+
 void File::open_direct() {
   if (size_ < page_bytes) {
     why_not_direct_ = "it is smaller than a page";
@@ -207,7 +217,7 @@ void File::try_direct_read() {
 }
 
 void File::check_unchanged() const {
-  if (remote_) return;
+  if (buffered_ < 0) return;
   const DiskCall waits;
   struct stat now {};
   if (::fstat(buffered_, &now) != 0)
@@ -236,7 +246,7 @@ bool File::is_in_its_place() const noexcept {
 }
 
 bool File::is_as_it_was() const noexcept {
-  if (remote_) return true;
+  if (buffered_ < 0) return true;
   struct stat now {};
   return is_in_its_place() && ::fstat(buffered_, &now) == 0 &&
          (!S_ISREG(now.st_mode) || same_time(now.st_ctim, opened_.st_ctim));
@@ -250,6 +260,7 @@ File::File(File&& other) noexcept
       direct_(std::exchange(other.direct_, -1)),
       why_not_direct_(std::move(other.why_not_direct_)),
       disk_errno_(other.disk_errno_),
+      memory_(other.memory_),
       remote_(std::move(other.remote_)) {}
 
 File& File::operator=(File&& other) noexcept {
@@ -260,6 +271,7 @@ File& File::operator=(File&& other) noexcept {
   std::swap(direct_, other.direct_);
   std::swap(why_not_direct_, other.why_not_direct_);
   std::swap(disk_errno_, other.disk_errno_);
+  std::swap(memory_, other.memory_);
   std::swap(remote_, other.remote_);
   return *this;
 }
@@ -271,6 +283,10 @@ File::~File() {
 
 void read_exactly(const File& file, std::uint64_t offset, std::span<std::byte> memory) {
   if (file.remote() != nullptr) return file.remote()->read(offset, memory);
+  if (file.memory() != nullptr) {
+    if (!memory.empty()) std::memcpy(memory.data(), file.memory() + offset, memory.size());
+    return;
+  }
   while (!memory.empty()) {
     const DiskCall waits;
     const ssize_t got = repeat_interrupted([&] {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ooc/check.hpp>
 #include <ooc/chunks.hpp>
 #include <ooc/coordinator.hpp>
 #include <ooc/device.hpp>

@@ -112,18 +112,19 @@ void require_elements(const Source& source, const Target& target) {
                 {.why = "its elements would be written in the order of the file",
                  .hint = "save it row by row"});
   }
-  if (target.type.is_struct()) {
+  if (target.type && target.type->is_struct()) {
     throw Error(ErrorKind::usage,
-                target.path.string() + ": is to hold structs " + code_of(target.type),
+                target.path.string() + ": is to hold structs " + code_of(*target.type),
                 {.path = target.path,
                  .why = "elements of one type are converted",
                  .hint = "map() writes what the Output of an operator declares"});
   }
 }
 
-/// The target, with the source's shape if it has none.
+/// The target, with the source's shape and type if it has none.
 Target shaped_as(const Source& source, const Target& target) {
   Target shaped = target;
+  if (!shaped.type) shaped.type = source.element();
   if (shaped.shape.empty()) shaped.shape.assign(source.shape().begin(), source.shape().end());
   return shaped;
 }
@@ -134,10 +135,10 @@ Stats dry_run_convert(const Options& options, DeviceKind device, const Source& s
                       const Target& target, const PassOptions& wanted) {
   require_elements(source, target);
   const std::size_t input_bytes = size_of(source.type().value_or(DType{}).element);
-  TargetFile file(shaped_as(source, target), source.bytes() / input_bytes, std::array{&source},
-                  Purpose::dry_run);
-  const std::size_t element_bytes = size_of(target.type.element);
-  const Output output{file, element_bytes, target.type.swapped ? element_bytes : 0};
+  const Target shaped = shaped_as(source, target);
+  TargetFile file(shaped, source.bytes() / input_bytes, std::array{&source}, Purpose::dry_run);
+  const std::size_t element_bytes = size_of(*shaped.type);
+  const Output output{file, element_bytes, shaped.type->swapped ? element_bytes : 0};
   return dry_run_pass(options, device, {source, input_bytes}, {&output, 1}, wanted);
 }
 
@@ -145,8 +146,8 @@ Result<Conversion> convert(Coordinator& coordinator, const Source& source, const
                            const ConvertOptions& options, const PassOptions& wanted) {
   require_elements(source, target);
   const ElementType from = source.type().value_or(DType{}).element;
-  const ElementType to = target.type.element;
   const Target shaped = shaped_as(source, target);
+  const ElementType to = shaped.type->element;
 
   // map() is instantiated for sizes only; convert_values() selects the types.
   const auto run = [&]<std::size_t input_bytes, std::size_t output_bytes>() -> Result<Conversion> {

@@ -30,7 +30,7 @@ using Clock = std::chrono::steady_clock;
 Target shaped(Target target, const Source& a, const Source& b, const MatmulOptions& options) {
   product::require_matrices(a, b);
   target.shape = {a.shape()[0], b.shape()[1]};
-  target.type = {product_type(a, options), target.type.swapped};
+  target.type = DType{product_type(a, options), target.type.value_or(DType{}).swapped};
   return target;
 }
 
@@ -129,7 +129,8 @@ Result<Product> multiply(const ProductRequest& request) {
   Ranks* const ranks = coordinator.ranks();
   const bool is_first = ranks == nullptr || ranks->is_first();
   const Target product_target = shaped(target, a, b, options);
-  product::Multiplication product{a, b, product::precision_of(a, options), product_target.type};
+  product::Multiplication product{a, b, product::precision_of(a, options),
+                                  product_target.known_type()};
   product::Team team(coordinator);
   std::optional<product::ProductCheckpoint> saving;
   if (wanted.checkpoint || ranks != nullptr) {
@@ -138,7 +139,7 @@ Result<Product> multiply(const ProductRequest& request) {
   product::ProductCheckpoint* const checkpoint = saving ? &*saving : nullptr;
   // Created first, so that a full disk fails at once.
   const std::array sources{&a, &b};
-  const detail::MadeRecords made{size_of(product_target.type.element), product_target.type, {}};
+  const detail::MadeRecords made{size_of(product_target.known_type()), product_target.type, {}};
   detail::OutputFiles files(
       elements_of(product_target), {&product_target, 1}, {&made, 1}, sources,
       is_first ? Purpose::write : Purpose::join,
@@ -184,7 +185,7 @@ MatmulPlan dry_run_matmul(Coordinator& coordinator, const Source& a, const Sourc
     std::optional<TargetFile> file;
     if (target) {
       const Target product_target = shaped(*target, a, b, options);
-      product.type = product_target.type;
+      product.type = product_target.known_type();
       product.file = &file.emplace(product_target, elements_of(product_target), std::array{&a, &b},
                                    Purpose::dry_run);
     }

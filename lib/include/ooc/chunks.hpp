@@ -3,6 +3,7 @@
 #include <ooc/coordinator.hpp>
 #include <ooc/detail/base/api.hpp>
 #include <ooc/detail/observe/stats.hpp>
+#include <ooc/detail/operators/chunk_writer.hpp>
 #include <ooc/detail/operators/input_type.hpp>
 #include <ooc/detail/operators/row.hpp>
 #include <ooc/detail/operators/zip.hpp>

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace ooc {
@@ -76,6 +77,10 @@ template <class T, class Predicate>
 void keep_if(Stream& stream, DeviceSpan<const T> in, DeviceSpan<T> out, std::uint64_t* kept,
              const Predicate& predicate) {
 #ifdef __CUDACC__
+  static_assert(
+      std::is_trivially_copyable_v<Predicate>,
+      "a predicate is copied to the GPU byte by byte: it has no pointers of its own, as a "
+      "std::vector or std::function has");
   if (stream.kind() == DeviceKind::cuda) {
     std::size_t bytes = 0;
     const auto select = [&](void* memory) {

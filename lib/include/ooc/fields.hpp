@@ -1,11 +1,15 @@
 #pragma once
 
 #include <ooc/detail/base/dtype.hpp>
+#include <ooc/source.hpp>
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
+#include <cstdint>
+#include <ranges>
+#include <span>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -109,7 +113,8 @@ DType type_of() {
     constexpr auto& fields = FieldsOf<T>::value;
     static_assert(std::tuple_size_v<std::remove_cvref_t<decltype(fields)>> != 0,
                   "a struct has at least one field");
-    DType type{.struct_bytes = sizeof(T)};
+    DType type;
+    type.struct_bytes = sizeof(T);
     std::apply(
         [&](const auto&... each) { (type.fields.push_back(detail::field_of<T>(each)), ...); },
         fields);
@@ -119,5 +124,25 @@ DType type_of() {
     return {element_type_of<T>()};
   }
 }
+
+/// Returns values in the memory of the host, numbers or structs that declare their fields, as a
+/// source, in rows of `columns`. Nothing is copied: the values must outlive the source and its
+/// sections, and not change during a pass. Temporaries are refused. Throws Error(usage) unless the
+/// values are whole rows.
+///
+///     const std::vector<float> values = simulate();
+///     const auto [sum, stats] = ooc::fold(coordinator, Sum{}, ooc::from_memory(values));
+template <std::ranges::contiguous_range Values>
+requires std::ranges::borrowed_range<Values> Source from_memory(Values&& values,
+                                                                std::uint64_t columns = 1) {
+  const std::span all(std::ranges::data(values), std::ranges::size(values));
+  return from_memory(std::as_bytes(all), type_of<std::ranges::range_value_t<Values>>(), columns);
+}
+
+/// Refuses values that would end before the source.
+template <std::ranges::contiguous_range Values>
+requires(!std::ranges::borrowed_range<Values>) Source
+    from_memory(Values&& values, std::uint64_t columns = 1)
+= delete;
 
 }  // namespace ooc

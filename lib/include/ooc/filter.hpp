@@ -2,11 +2,13 @@
 
 #include <ooc/detail/operators/output_job.hpp>
 #include <ooc/detail/operators/outputs.hpp>
+#include <ooc/error.hpp>
 #include <ooc/fold.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -14,18 +16,21 @@ namespace ooc {
 
 namespace detail {
 
-template <class Op, class Inputs, class Outputs>
-inline constexpr bool selects_all = false;
-template <class Op, class... Inputs, class... Outputs>
-inline constexpr bool selects_all<Op, std::tuple<Inputs...>, std::tuple<Outputs...>> =
-    requires(Op& op, Stream& stream, DeviceInput<Inputs>... in, DeviceOutput<Outputs>... out,
-             std::uint64_t* kept) {
-  op.select(stream, in..., out..., kept);
+struct CallSelect {
+  template <class Op, class... Args>
+  auto operator()(Op& op, Args&&... args) const -> decltype(op.select(std::forward<Args>(args)...));
 };
 
+template <class Op, class Inputs, class Outputs>
+inline constexpr Fit select_fit_of = Fit::none;
+template <class Op, class... Inputs, class... Outputs>
+inline constexpr Fit select_fit_of<Op, std::tuple<Inputs...>, std::tuple<Outputs...>> = fit_of<
+    CallSelect, Op, Stream&, DeviceInput<Inputs>&..., DeviceOutput<Outputs>&..., std::uint64_t*>();
+
+/// How select() fits, with an argument for each type of the Input and of the Output.
 template <class Op>
-inline constexpr bool selects = selects_all<Op, typename RecordsOf<typename Op::Input>::Tuple,
-                                            typename RecordsOf<typename Op::Output>::Tuple>;
+inline constexpr Fit select_fit = select_fit_of<Op, typename RecordsOf<typename Op::Input>::Tuple,
+                                                typename RecordsOf<typename Op::Output>::Tuple>;
 
 }  // namespace detail
 
@@ -42,11 +47,12 @@ inline constexpr bool selects = selects_all<Op, typename RecordsOf<typename Op::
 /// select() puts the records that it keeps at the beginning of `out`, which has room for as many as
 /// `in` has, in their order, and their number in `*kept`, which is memory of the device and has no
 /// useful value before; both by work that it enqueues on the stream. Input and Output are as those
-/// of a MapOperator; `before()`, `after()` and `partial_name` too. With an Output of a std::tuple
+/// of a MapOperator; all else that a MapOperator may have, too. With an Output of a std::tuple
 /// there is room for each, and `kept` points to a number for each: so a filter divides its records
 /// among several files.
 template <class Op>
-concept FilterOperator = detail::HasRecords<Op> && detail::selects<const Op>;
+concept FilterOperator = detail::Reads<Op> && detail::Makes<Op> && detail::select_fit<Op>
+== detail::Fit::right;
 
 /// The numbers of records that a filter has seen and kept.
 struct Selection {
@@ -56,9 +62,26 @@ struct Selection {
 
 namespace detail {
 
-/// An operator but for a missing const.
+/// Says why an operator is no FilterOperator, in one sentence.
 template <class Op>
-concept FilterLacksConst = HasRecords<Op> && !FilterOperator<Op> && selects<Op>;
+constexpr void explain_filter() {
+  if constexpr (!Reads<Op>) {
+    explain_input<Op>();
+  } else if constexpr (!Makes<Op>) {
+    explain_output<Op>();
+  } else {
+    constexpr Fit fit = select_fit<Op>;
+    static_assert(fit != Fit::not_void,
+                  "select() returns something, which is lost: it leaves the number that it keeps "
+                  "in `*kept`, on the device");
+    static_assert(fit != Fit::not_const,
+                  "select() of an operator must be const: write `void select(...) const`");
+    static_assert(fit != Fit::none,
+                  "an operator of `Input = T` and `Output = U` needs `void select(ooc::Stream&, "
+                  "ooc::DeviceChunk<const T> in, ooc::DeviceChunk<U> out, std::uint64_t* kept) "
+                  "const`, with ooc::DeviceRows for rows");
+  }
+}
 
 /// The Operation that a filter is.
 template <FilterOperator Op>
@@ -71,9 +94,13 @@ class Filter final : public Operation {
 
   /// `record_bytes`: of the inputs or of the outputs, whichever is larger.
   Filter(const Op& op, Coordinator& /*coordinator*/, std::size_t record_bytes)
-      : op_(op), partition_(partition_of_streams(record_bytes)) {}
+      : op_(op), partition_(partition_of_calls<Op>(record_bytes)) {}
 
+  void begin_with(std::span<const PassInput> inputs) {
+    if constexpr (HasPartitions<Op>) require_whole_partitions(inputs, partition_);
+  }
   std::size_t partition() const noexcept override { return partition_; }
+  bool runs_on(DeviceKind kind) const noexcept override { return is_for<Op>(kind); }
   Margin margin() const noexcept override { return margin_of(op_); }
   bool selects() const noexcept override { return true; }
   void begin(std::size_t /*lane*/, Stream& /*stream*/) override {}
@@ -112,7 +139,7 @@ auto selections_of(std::uint64_t seen, const std::array<std::uint64_t, count>& k
 /// behind but what a Checkpoint keeps. The file appears when all of it is on the disk. Throws
 /// Error: as map(), and `usage` if the operator says that it kept more records than it was given.
 ///
-///     const ooc::Target high{"high.npy", ooc::type_of<float>()};
+///     const ooc::Target high{"high.npy"};
 ///     const auto [found, stats] = ooc::filter(coordinator, KeepAbove{0.5f}, prices, high);
 ///     std::cout << found.kept << " of " << found.seen << '\n';
 template <FilterOperator Op, detail::PassSource From>
@@ -126,12 +153,17 @@ auto filter(Coordinator& coordinator, const Op& op, const From& from, const Targ
   return Result<decltype(found)>{found, std::move(stats)};
 }
 
-/// Says what is missing where an operator's select() is not const.
-template <detail::FilterLacksConst Op, detail::PassSource From, class... Others>
-auto filter(Coordinator&, const Op&, const From&, const TargetsOf<Op>&, const Others&...) {
-  static_assert(FilterOperator<Op>,
-                "select() of an operator must be const: write `void select(...) const`");
-  return Result<Selection>{};
+/// Says what is wrong with an operator, or with the data, if this does not compile.
+template <class Op, class From>
+requires(!FilterOperator<Op> || !detail::PassSource<From>) Result<Selection> filter(
+    Coordinator& /*coordinator*/, const Op& /*op*/, const From& /*from*/,
+    const typename detail::AnyTargets<Op>::type& /*targets*/, const PassOptions& /*wanted*/ = {}) {
+  if constexpr (detail::PassSource<From>) {
+    detail::explain_filter<Op>();
+  } else {
+    detail::explain_source<From>();
+  }
+  throw Error(ErrorKind::internal, "this does not compile");
 }
 
 }  // namespace ooc

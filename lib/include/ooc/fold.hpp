@@ -13,6 +13,7 @@
 #include <ooc/detail/operators/partials.hpp>
 #include <ooc/detail/operators/result.hpp>
 #include <ooc/detail/operators/zip.hpp>
+#include <ooc/error.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -28,22 +29,25 @@ namespace ooc {
 
 namespace detail {
 
-template <class Op, class Tuple>
-inline constexpr bool consumes = false;
-template <class Op, class... Inputs>
-inline constexpr bool consumes<Op, std::tuple<Inputs...>> = Merges<Op>&& requires(
-    Op& op, Stream& stream, typename Op::Partial& partial, DeviceInput<Inputs>... in) {
-  op.consume(stream, in..., partial);
+struct CallConsume {
+  template <class Op, class... Args>
+  auto operator()(Op& op, Args&&... args) const
+      -> decltype(op.consume(std::forward<Args>(args)...));
 };
 
-/// An operator whose Input is a tuple.
-template <class Op>
-concept FoldsSeveral = consumes<Op, typename Op::Input>;
+/// How consume() fits, with an argument for each type of the Input.
+template <class Op, class Records>
+inline constexpr Fit consume_fit = Fit::none;
+template <class Op, class... Inputs>
+inline constexpr Fit consume_fit<Op, std::tuple<Inputs...>> =
+    fit_of<CallConsume, Op, Stream&, DeviceInput<Inputs>&..., Changed<typename Op::Partial>>();
 
 }  // namespace detail
 
-/// Reduces a dataset to a value. The operator is const during a pass: what changes is in Partials.
-/// `Partial{}` must be neutral and merge() associative.
+/// Reduces a dataset to a value. consume() adds to its Partial, and never assigns it: it may be
+/// called any number of times with one Partial, once for each partition by default, with
+/// `Merge::unordered` for all that a stream reads. `Partial{}` is neutral, and merge() associative.
+/// The operator is const: what changes during a pass is in Partials. check() finds what is wrong.
 ///
 ///     struct Sum {
 ///       using Input = float;
@@ -71,6 +75,9 @@ concept FoldsSeveral = consumes<Op, typename Op::Input>;
 ///  -  `static constexpr Merge merge_order`: another order, for example `Merge::unordered`;
 ///  -  `static constexpr std::size_t partition_records`: another size of partitions. With orders
 ///     that have a partial for each stream, a call then gets one or several whole partitions;
+///  -  `static constexpr DeviceKind runs_on = DeviceKind::cpu`, if consume() is a plain loop: with
+///  a
+///     coordinator that has a GPU, the pass is an Error(usage);
 ///  -  `static constexpr bool same_bits_everywhere = true`: what consume() and merge() compute has
 ///     the same bits on the CPU and on a GPU. Partitions then have the same size on both (1 MiB),
 ///     and both may share a pass (see Coordinator);
@@ -99,12 +106,9 @@ concept FoldsSeveral = consumes<Op, typename Op::Input>;
 /// leaves in it, or in the result, has memory of the coordinator's device and must be destroyed
 /// before the coordinator.
 template <class Op>
-concept FoldOperator = (detail::Merges<const Op> &&
-                        requires(const Op op, Stream& stream, typename Op::Partial& partial,
-                                 DeviceInput<typename Op::Input> in) {
-                          op.consume(stream, in, partial);
-                        }) ||
-                       detail::FoldsSeveral<const Op>;
+concept FoldOperator = detail::Reads<Op> && detail::Merges<Op> &&
+    detail::consume_fit<Op, typename detail::RecordsOf<typename Op::Input>::Tuple>
+== detail::Fit::right;
 
 /// The base of partials that only their operator knows. A null pointer is neutral.
 struct OOC_API OpaqueState {
@@ -115,10 +119,71 @@ using OpaquePartial = std::unique_ptr<OpaqueState>;
 
 namespace detail {
 
-/// An operator but for a missing const.
+/// Says why an operator is no FoldOperator, in one sentence.
 template <class Op>
-concept LacksConst =
-    !FoldOperator<Op> && consumes<Op, typename RecordsOf<typename Op::Input>::Tuple>;
+constexpr void explain_fold() {
+  if constexpr (!Reads<Op>) {
+    explain_input<Op>();
+  } else if constexpr (!Gathers<Op>) {
+    explain_merge<Op>();
+  } else {
+    constexpr Fit fit = consume_fit<Op, typename RecordsOf<typename Op::Input>::Tuple>;
+    static_assert(fit != Fit::by_value,
+                  "consume() takes its Partial by value, so what it adds is lost: write `void "
+                  "consume(ooc::Stream&, ooc::DeviceChunk<const T> in, Partial& partial) const`");
+    static_assert(fit != Fit::not_void,
+                  "consume() returns something, which is lost: it adds to its Partial, `void "
+                  "consume(ooc::Stream&, ooc::DeviceChunk<const T> in, Partial& partial) const`");
+    static_assert(fit != Fit::not_const,
+                  "consume() and merge() of an operator must be const: write `void consume(...) "
+                  "const`, and keep what changes during a pass in the Partial");
+    static_assert(fit != Fit::none,
+                  "an operator of `Input = T` needs `void consume(ooc::Stream&, "
+                  "ooc::DeviceChunk<const T> in, Partial& partial) const`, with "
+                  "ooc::DeviceRows<const T> for rows, and an `in` for each type of a std::tuple");
+    if constexpr (fit == Fit::right) explain_merge<Op>();
+  }
+}
+
+template <class... Ops>
+concept ShareInput = (std::same_as<typename std::tuple_element_t<0, std::tuple<Ops...>>::Input,
+                                   typename Ops::Input> &&
+                      ...);
+
+template <class Op>
+inline constexpr bool are_folds = FoldOperator<Op>;
+template <class... Ops>
+inline constexpr bool are_folds<std::tuple<Ops...>> =
+    (FoldOperator<Ops> && ...) && ShareInput<Ops...>;
+
+/// Says why one of several operators is none.
+template <class... Ops>
+constexpr void explain_folds(std::type_identity<std::tuple<Ops...>> /*operators*/) {
+  if constexpr ((FoldOperator<Ops> && ...)) {
+    constexpr bool share_input = ShareInput<Ops...>;
+    static_assert(share_input, "operators that share a pass have one Input");
+  } else {
+    (explain_fold<Ops>(), ...);
+  }
+}
+template <class Op>
+constexpr void explain_folds(std::type_identity<Op> /*operator*/) {
+  explain_fold<Op>();
+}
+
+/// The result of a pass that does not compile.
+template <class Op>
+struct AnyResult {
+  using type = Result<int>;
+};
+template <HasPartial Op>
+struct AnyResult<Op> {
+  using type = Result<typename Op::Partial>;
+};
+template <class... Ops>
+struct AnyResult<std::tuple<Ops...>> {
+  using type = Result<std::tuple<typename AnyResult<Ops>::type...>>;
+};
 
 }  // namespace detail
 
@@ -165,22 +230,13 @@ Result<Part<detail::ResultOf<Op>>> collect(Coordinator& coordinator, const Op& o
   return {std::get<0>(std::move(parts)), std::move(stats)};
 }
 
-/// Says what is missing where an operator's functions are not const.
-template <detail::LacksConst Op, detail::PassSource From, class... Others>
-auto fold(Coordinator&, const Op&, const From&, const Others&...) {
-  static_assert(FoldOperator<Op>,
-                "consume() and merge() of an operator must be const: write `void consume(...) "
-                "const`, and keep what changes during a pass in the Partial");
-  return Result<typename Op::Partial>{};
-}
-
 /// Folds a source with several operators of one Input in one pass. Each finds what it finds alone,
 /// to the bit: it has the same partitions, and knows nothing of the others. If one fails, all do.
 ///
 ///     auto [found, stats] = ooc::fold(coordinator, std::tuple{Sum{}, Reduction<float>{}}, prices);
 ///     auto& [sum, statistics] = found;
 template <FoldOperator Op, FoldOperator... Others, detail::PassSource From>
-requires(std::same_as<typename Op::Input, typename Others::Input>&&...)
+requires detail::ShareInput<Op, Others...>
     Result<std::tuple<detail::ResultOf<Op>, detail::ResultOf<Others>...>> fold(
         Coordinator& coordinator, const std::tuple<Op, Others...>& operators, const From& from,
         const PassOptions& wanted = {}) {
@@ -199,7 +255,7 @@ requires(std::same_as<typename Op::Input, typename Others::Input>&&...)
 
 /// Collects with several operators of one Input in one pass.
 template <SavableFold Op, SavableFold... Others, detail::PassSource From>
-requires(std::same_as<typename Op::Input, typename Others::Input>&&...)
+requires detail::ShareInput<Op, Others...>
     Result<std::tuple<Part<detail::ResultOf<Op>>, Part<detail::ResultOf<Others>>...>> collect(
         Coordinator& coordinator, const std::tuple<Op, Others...>& operators, const From& from,
         const PassOptions& wanted = {}) {
@@ -214,6 +270,36 @@ requires(std::same_as<typename Op::Input, typename Others::Input>&&...)
   }
   return detail::collect_pass(coordinator, pass, operators, inputs,
                               detail::without_keep_partial(wanted));
+}
+
+/// Says what is wrong with an operator, or with the data, if this does not compile.
+template <class Op, class From>
+requires(!detail::are_folds<Op> || !detail::PassSource<From>) typename detail::AnyResult<Op>::type
+    fold(Coordinator& /*coordinator*/, const Op& /*op*/, const From& /*from*/,
+         const PassOptions& /*wanted*/ = {}) {
+  if constexpr (detail::PassSource<From>) {
+    detail::explain_folds(std::type_identity<Op>{});
+  } else {
+    detail::explain_source<From>();
+  }
+  throw Error(ErrorKind::internal, "this does not compile");
+}
+
+/// The same for an operator whose findings cannot be a Part.
+template <class Op, class From>
+requires(!SavableFold<Op> || !detail::PassSource<From>)
+    Result<Part<typename detail::AnyResult<Op>::type>> collect(Coordinator& /*coordinator*/,
+                                                               const Op& /*op*/,
+                                                               const From& /*from*/,
+                                                               const PassOptions& /*wanted*/ = {}) {
+  if constexpr (!detail::PassSource<From>) {
+    detail::explain_source<From>();
+  } else if constexpr (!FoldOperator<Op>) {
+    detail::explain_fold<Op>();
+  } else {
+    detail::explain_part<Op>();
+  }
+  throw Error(ErrorKind::internal, "this does not compile");
 }
 
 }  // namespace ooc

@@ -3,9 +3,12 @@
 #include <ooc/detail/operators/fold_operation.hpp>
 #include <ooc/detail/operators/output_job.hpp>
 #include <ooc/detail/operators/outputs.hpp>
+#include <ooc/error.hpp>
 #include <ooc/fold.hpp>
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -13,21 +16,30 @@ namespace ooc {
 
 namespace detail {
 
-/// An operator with tuples of inputs and outputs; one that gathers has Partials.
-template <class Op, class Inputs, class Outputs, class... Partials>
-inline constexpr bool transforms_all = false;
-template <class Op, class... Inputs, class... Outputs, class... Partials>
-inline constexpr bool
-    transforms_all<Op, std::tuple<Inputs...>, std::tuple<Outputs...>, Partials...> =
-        requires(Op& op, Stream& stream, DeviceInput<Inputs>... in, DeviceOutput<Outputs>... out,
-                 Partials&... partials) {
-  op.transform(stream, in..., out..., partials...);
+struct CallTransform {
+  template <class Op, class... Args>
+  auto operator()(Op& op, Args&&... args) const
+      -> decltype(op.transform(std::forward<Args>(args)...));
 };
 
+/// How transform() fits, with an argument for each type of the Input and of the Output. One that
+/// gathers has another for its Partial.
+template <class Op, class Inputs, class Outputs, class... Partials>
+inline constexpr Fit transform_fit_of = Fit::none;
+template <class Op, class... Inputs, class... Outputs, class... Partials>
+inline constexpr Fit
+    transform_fit_of<Op, std::tuple<Inputs...>, std::tuple<Outputs...>, Partials...> =
+        fit_of<CallTransform, Op, Stream&, DeviceInput<Inputs>&..., DeviceOutput<Outputs>&...,
+               Changed<Partials>...>();
+
 template <class Op, class... Partials>
-inline constexpr bool transforms =
-    transforms_all<Op, typename RecordsOf<typename Op::Input>::Tuple,
-                   typename RecordsOf<typename Op::Output>::Tuple, Partials...>;
+inline constexpr Fit transform_fit =
+    transform_fit_of<Op, typename RecordsOf<typename Op::Input>::Tuple,
+                     typename RecordsOf<typename Op::Output>::Tuple, Partials...>;
+
+/// An operator that reads records and makes records.
+template <class Op>
+concept Converts = Reads<Op> && Makes<Op>;
 
 }  // namespace detail
 
@@ -45,29 +57,54 @@ inline constexpr bool transforms =
 /// an Output of a std::tuple is written to as many targets, one argument for each. The rows of the
 /// output are as long as those of the inputs, or as `std::size_t output_columns(std::size_t
 /// columns) const` says; with several outputs it returns a std::array of a number for each. A map
-/// may have neighbours of its input (`before()`, `after()`), as a FoldOperator may. An operator
-/// that also gathers a value on the way is a GatheringMapOperator.
+/// may have neighbours of its input (`before()`, `after()`), `runs_on`, and `partition_records`, of
+/// which a call gets one or several, as a FoldOperator may. An operator that also gathers a value
+/// on the way is a GatheringMapOperator.
 ///
 /// With `static constexpr std::string_view partial_name`, a name that changes when what it makes
 /// does, a map can have a Checkpoint. `std::string question() const` then returns the settings that
 /// decide what it makes: a job goes on only with the same ones.
 template <class Op>
-concept MapOperator = detail::HasRecords<Op> && detail::transforms<const Op>;
+concept MapOperator = detail::Converts<Op> && detail::transform_fit<Op>
+== detail::Fit::right;
 
 /// A map that is a fold too: it has a Partial and merge(), and all that a FoldOperator may have. As
 /// a SavableFold, it can have a Checkpoint. `void check(const Partial& total) const`, if it has
 /// that, may throw: the file is then not written.
 template <class Op>
-concept GatheringMapOperator = detail::HasRecords<Op> && requires {
-  typename Op::Partial;
-} && detail::transforms<const Op, typename Op::Partial> && detail::Merges<const Op>;
+concept GatheringMapOperator =
+    detail::Converts<Op> && detail::Merges<Op> && detail::transform_fit<Op, typename Op::Partial>
+== detail::Fit::right;
 
 namespace detail {
 
-/// An operator but for a missing const.
+/// Says why an operator is no MapOperator and no GatheringMapOperator, in one sentence.
 template <class Op>
-concept MapLacksConst =
-    HasRecords<Op> && !MapOperator<Op> && !GatheringMapOperator<Op> && transforms<Op>;
+constexpr void explain_map() {
+  if constexpr (!Reads<Op>) {
+    explain_input<Op>();
+  } else if constexpr (!Makes<Op>) {
+    explain_output<Op>();
+  } else {
+    constexpr Fit fit = transform_fit<Op>;
+    constexpr Fit gathering = [] {
+      if constexpr (HasPartial<Op>) return transform_fit<Op, typename Op::Partial>;
+      return Fit::none;
+    }();
+    static_assert(gathering != Fit::by_value,
+                  "transform() takes its Partial by value, so what it adds is lost: write "
+                  "`Partial& partial`");
+    static_assert(fit != Fit::not_void && gathering != Fit::not_void,
+                  "transform() returns something, which is lost: it sets all of `out`");
+    static_assert(fit != Fit::not_const && gathering != Fit::not_const,
+                  "transform() of an operator must be const: write `void transform(...) const`");
+    static_assert(fit != Fit::none || gathering != Fit::none,
+                  "an operator of `Input = T` and `Output = U` needs `void transform(ooc::Stream&, "
+                  "ooc::DeviceChunk<const T> in, ooc::DeviceChunk<U> out) const`, with "
+                  "ooc::DeviceRows for rows; one that gathers takes a `Partial& partial` too");
+    if constexpr (gathering == Fit::right) explain_merge<Op>();
+  }
+}
 
 /// The Operation that a map is.
 template <class Op>
@@ -80,9 +117,13 @@ class Map final : public Operation {
 
   /// `record_bytes`: of the input or of the output, whichever is larger.
   Map(const Op& op, Coordinator& /*coordinator*/, std::size_t record_bytes)
-      : op_(op), partition_(partition_of_streams(record_bytes)) {}
+      : op_(op), partition_(partition_of_calls<Op>(record_bytes)) {}
 
+  void begin_with(std::span<const PassInput> inputs) {
+    if constexpr (HasPartitions<Op>) require_whole_partitions(inputs, partition_);
+  }
   std::size_t partition() const noexcept override { return partition_; }
+  bool runs_on(DeviceKind kind) const noexcept override { return is_for<Op>(kind); }
   Margin margin() const noexcept override { return margin_of(op_); }
   void begin(std::size_t /*lane*/, Stream& /*stream*/) override {}
   void process(std::size_t /*lane*/, Stream& stream, const StepRecords& in,
@@ -129,16 +170,17 @@ class GatheringMap final : public Gathering<Op> {
 /// may have the other byte order. Files appear when all of them are on the disk. Throws Error: as a
 /// fold, and `output` or `usage` if the target cannot be written (see TargetFile), `interrupted` if
 /// the job was stopped; then nothing was written, and what was there before still is. With a
-/// Checkpoint, what was made stays for the same job.
+/// Checkpoint, what was made stays for the same job. Returns the number of records written.
 ///
 ///     const ooc::Source prices = ooc::open("prices.f32");
-///     ooc::map(coordinator, Halve{}, prices, {"halved.npy", ooc::type_of<float>()});
+///     const auto [records, stats] = ooc::map(coordinator, Halve{}, prices, {"halved.npy"});
 template <MapOperator Op, detail::PassSource From>
-requires(!GatheringMapOperator<Op>) Stats
-    map(Coordinator& coordinator, const Op& op, const From& from, const TargetsOf<Op>& targets,
-        const PassOptions& wanted = {}) {
+requires(!GatheringMapOperator<Op>) Result<std::uint64_t> map(Coordinator& coordinator,
+                                                              const Op& op, const From& from,
+                                                              const TargetsOf<Op>& targets,
+                                                              const PassOptions& wanted = {}) {
   const auto inputs = detail::inputs_of<typename Op::Input>(from);
-  return detail::write_files<detail::Map<Op>>(coordinator, op, inputs, targets, wanted).stats;
+  return detail::written_by<detail::Map<Op>>(coordinator, op, inputs, targets, wanted);
 }
 
 /// The same for an operator that gathers. Returns its total, or its result() of it.
@@ -153,12 +195,19 @@ Result<detail::ResultOf<Op>> map(Coordinator& coordinator, const Op& op, const F
   return {std::move(written.value), std::move(written.stats)};
 }
 
-/// Says what is missing where an operator's transform() is not const.
-template <detail::MapLacksConst Op, detail::PassSource From, class... Others>
-auto map(Coordinator&, const Op&, const From&, const TargetsOf<Op>&, const Others&...) {
-  static_assert(MapOperator<Op>,
-                "transform() of an operator must be const: write `void transform(...) const`");
-  return Stats{};
+/// Says what is wrong with an operator, or with the data, if this does not compile.
+template <class Op, class From>
+requires((!MapOperator<Op> && !GatheringMapOperator<Op>) || !detail::PassSource<From>)
+    typename detail::AnyResult<Op>::type
+    map(Coordinator& /*coordinator*/, const Op& /*op*/, const From& /*from*/,
+        const typename detail::AnyTargets<Op>::type& /*targets*/,
+        const PassOptions& /*wanted*/ = {}) {
+  if constexpr (detail::PassSource<From>) {
+    detail::explain_map<Op>();
+  } else {
+    detail::explain_source<From>();
+  }
+  throw Error(ErrorKind::internal, "this does not compile");
 }
 
 }  // namespace ooc

@@ -3,10 +3,13 @@
 #include <ooc/detail/device/buffer.hpp>
 #include <ooc/detail/operators/output_job.hpp>
 #include <ooc/detail/operators/outputs.hpp>
+#include <ooc/error.hpp>
 #include <ooc/fold.hpp>
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <tuple>
 #include <type_traits>
@@ -17,20 +20,47 @@ namespace ooc {
 
 namespace detail {
 
-template <class Op, class Inputs, class Outputs>
-inline constexpr bool scans_all = false;
-template <class Op, class... Inputs, class... Outputs>
-inline constexpr bool scans_all<Op, std::tuple<Inputs...>, std::tuple<Outputs...>> =
-    requires(Op& op, Stream& stream, DeviceInput<Inputs>... in, DeviceOutput<Outputs>... out,
-             const typename Op::Carry* before, typename Op::Carry* carry) {
-  op.begin(stream, in..., out..., carry);
-  op.join(stream, before, before, carry);
-  op.finish(stream, out..., before);
+struct CallBegin {
+  template <class Op, class... Args>
+  auto operator()(Op& op, Args&&... args) const -> decltype(op.begin(std::forward<Args>(args)...));
+};
+struct CallJoin {
+  template <class Op, class... Args>
+  auto operator()(Op& op, Args&&... args) const -> decltype(op.join(std::forward<Args>(args)...));
+};
+struct CallFinish {
+  template <class Op, class... Args>
+  auto operator()(Op& op, Args&&... args) const -> decltype(op.finish(std::forward<Args>(args)...));
 };
 
+/// How the functions of a scan fit.
+struct ScanFit {
+  Fit begin = Fit::none, join = Fit::none, finish = Fit::none;
+
+  constexpr bool any_is(Fit fit) const { return begin == fit || join == fit || finish == fit; }
+  bool operator==(const ScanFit&) const = default;
+};
+
+template <class Op, class Inputs, class Outputs>
+inline constexpr ScanFit scan_fit_of{};
+template <class Op, class... Inputs, class... Outputs>
+inline constexpr ScanFit scan_fit_of<Op, std::tuple<Inputs...>, std::tuple<Outputs...>> = {
+    fit_of<CallBegin, Op, Stream&, DeviceInput<Inputs>&..., DeviceOutput<Outputs>&...,
+           typename Op::Carry*>(),
+    fit_of<CallJoin, Op, Stream&, const typename Op::Carry*, const typename Op::Carry*,
+           typename Op::Carry*>(),
+    fit_of<CallFinish, Op, Stream&, DeviceOutput<Outputs>&..., const typename Op::Carry*>()};
+
 template <class Op>
-inline constexpr bool scans = scans_all<Op, typename RecordsOf<typename Op::Input>::Tuple,
-                                        typename RecordsOf<typename Op::Output>::Tuple>;
+inline constexpr ScanFit scan_fit = scan_fit_of<Op, typename RecordsOf<typename Op::Input>::Tuple,
+                                                typename RecordsOf<typename Op::Output>::Tuple>;
+
+/// An operator with a carry, which memcpy() may copy.
+template <class Op>
+concept Carries = requires {
+  typename Op::Carry;
+}
+&&std::is_trivially_copyable_v<typename Op::Carry>&& std::default_initializable<typename Op::Carry>;
 
 }  // namespace detail
 
@@ -57,13 +87,44 @@ inline constexpr bool scans = scans_all<Op, typename RecordsOf<typename Op::Inpu
 /// floating point numbers by Thrust or CUB need not have on a GPU.) Input, Output and
 /// `partial_name` are as those of a MapOperator.
 template <class Op>
-concept ScanOperator = detail::HasRecords<Op> && detail::scans<const Op>;
+concept ScanOperator =
+    detail::Reads<Op> && detail::Makes<Op> && detail::Carries<Op> && detail::scan_fit<Op>
+== detail::ScanFit{detail::Fit::right, detail::Fit::right, detail::Fit::right};
 
 namespace detail {
 
-/// An operator but for a missing const.
+/// Says why an operator is no ScanOperator, in one sentence.
 template <class Op>
-concept ScanLacksConst = HasRecords<Op> && !ScanOperator<Op> && scans<Op>;
+constexpr void explain_scan() {
+  if constexpr (!Reads<Op>) {
+    explain_input<Op>();
+  } else if constexpr (!Makes<Op>) {
+    explain_output<Op>();
+  } else if constexpr (!Carries<Op>) {
+    static_assert(is_right<Op>,
+                  "an operator of a scan has a `using Carry = double;`, which begins as Carry{}, "
+                  "and which memcpy() may copy");
+  } else {
+    constexpr ScanFit fit = scan_fit<Op>;
+    constexpr bool fits = !fit.any_is(Fit::not_const) && !fit.any_is(Fit::not_void);
+    static_assert(!fit.any_is(Fit::not_const),
+                  "begin(), join() and finish() of an operator must be const: write `void "
+                  "begin(...) const`");
+    static_assert(!fit.any_is(Fit::not_void),
+                  "begin(), join() and finish() return nothing: what they compute is in `out`, "
+                  "`*own` and `*after`, on the device");
+    static_assert(!fits || fit.begin == Fit::right,
+                  "an operator of `Input = T` and `Output = U` needs `void begin(ooc::Stream&, "
+                  "ooc::DeviceChunk<const T> in, ooc::DeviceChunk<U> out, Carry* own) const`");
+    static_assert(!fits || fit.begin != Fit::right || fit.join == Fit::right,
+                  "an operator of a scan needs `void join(ooc::Stream&, const Carry* before, const "
+                  "Carry* own, Carry* after) const`");
+    static_assert(
+        !fits || fit.begin != Fit::right || fit.join != Fit::right || fit.finish == Fit::right,
+        "an operator of `Output = U` needs `void finish(ooc::Stream&, "
+        "ooc::DeviceChunk<U> out, const Carry* before) const`");
+  }
+}
 
 /// The carry after some of the records, as a fold finds it: the last one.
 template <class Carry>
@@ -99,7 +160,6 @@ class Scan final : public Operation {
   using Value = LastCarry<Carry>;
   static constexpr bool is_merged_in_order = false;
   static Finder finder(const Op& op) { return Finder(op); }
-  static_assert(std::is_trivially_copyable_v<Carry>, "a Carry is copied by memcpy()");
 
   /// `record_bytes`: of the inputs or of the outputs, whichever is larger.
   Scan(const Op& op, Coordinator& coordinator, std::size_t record_bytes)
@@ -111,6 +171,7 @@ class Scan final : public Operation {
   void begin_after(const Value& last) { first_.carry = last.carry; }
 
   std::size_t partition() const noexcept override { return partition_; }
+  bool runs_on(DeviceKind kind) const noexcept override { return is_for<Op>(kind); }
   Margin margin() const noexcept override { return margin_of(op_); }
   bool in_order() const noexcept override { return true; }
   void prepare(std::size_t lanes, std::size_t /*steps*/) override {
@@ -218,23 +279,28 @@ class Scan final : public Operation {
 }  // namespace detail
 
 /// Scans a source with an operator, and writes to a target, or to each of several, as map() does.
-/// The source is read once, from beginning to end. Throws Error as map().
+/// The source is read once, from beginning to end. Returns the number of records written. Throws
+/// Error as map().
 ///
-///     ooc::scan(coordinator, RunningSum{}, counts, {"sums.npy", ooc::type_of<std::int64_t>()});
+///     ooc::scan(coordinator, RunningSum{}, counts, {"sums.npy"});
 template <ScanOperator Op, detail::PassSource From>
-Stats scan(Coordinator& coordinator, const Op& op, const From& from, const TargetsOf<Op>& targets,
-           const PassOptions& wanted = {}) {
+Result<std::uint64_t> scan(Coordinator& coordinator, const Op& op, const From& from,
+                           const TargetsOf<Op>& targets, const PassOptions& wanted = {}) {
   const auto inputs = detail::inputs_of<typename Op::Input>(from);
-  return detail::write_files<detail::Scan<Op>>(coordinator, op, inputs, targets, wanted).stats;
+  return detail::written_by<detail::Scan<Op>>(coordinator, op, inputs, targets, wanted);
 }
 
-/// Says what is missing where an operator's functions are not const.
-template <detail::ScanLacksConst Op, detail::PassSource From, class... Others>
-Stats scan(Coordinator&, const Op&, const From&, const TargetsOf<Op>&, const Others&...) {
-  static_assert(ScanOperator<Op>,
-                "begin(), join() and finish() of an operator must be const: write `void begin(...) "
-                "const`");
-  return {};
+/// Says what is wrong with an operator, or with the data, if this does not compile.
+template <class Op, class From>
+requires(!ScanOperator<Op> || !detail::PassSource<From>) Result<std::uint64_t> scan(
+    Coordinator& /*coordinator*/, const Op& /*op*/, const From& /*from*/,
+    const typename detail::AnyTargets<Op>::type& /*targets*/, const PassOptions& /*wanted*/ = {}) {
+  if constexpr (detail::PassSource<From>) {
+    detail::explain_scan<Op>();
+  } else {
+    detail::explain_source<From>();
+  }
+  throw Error(ErrorKind::internal, "this does not compile");
 }
 
 }  // namespace ooc

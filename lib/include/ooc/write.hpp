@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ooc/detail/operators/outputs.hpp>
+#include <ooc/error.hpp>
 #include <ooc/fold.hpp>
 
 #include <array>
@@ -8,21 +9,28 @@
 #include <cstdint>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 namespace ooc {
 
 namespace detail {
 
-template <class Op, class Outputs>
-inline constexpr bool produces_all = false;
-template <class Op, class... Outputs>
-inline constexpr bool produces_all<Op, std::tuple<Outputs...>> =
-    requires(Op& op, Stream& stream, DeviceOutput<Outputs>... out) {
-  op.produce(stream, out...);
+struct CallProduce {
+  template <class Op, class... Args>
+  auto operator()(Op& op, Args&&... args) const
+      -> decltype(op.produce(std::forward<Args>(args)...));
 };
 
+template <class Op, class Outputs>
+inline constexpr Fit produce_fit_of = Fit::none;
+template <class Op, class... Outputs>
+inline constexpr Fit produce_fit_of<Op, std::tuple<Outputs...>> =
+    fit_of<CallProduce, Op, Stream&, DeviceOutput<Outputs>&...>();
+
+/// How produce() fits, with an argument for each type of the Output.
 template <class Op>
-inline constexpr bool produces = produces_all<Op, typename RecordsOf<typename Op::Output>::Tuple>;
+inline constexpr Fit produce_fit =
+    produce_fit_of<Op, typename RecordsOf<typename Op::Output>::Tuple>;
 
 }  // namespace detail
 
@@ -37,22 +45,37 @@ inline constexpr bool produces = produces_all<Op, typename RecordsOf<typename Op
 /// as that of a MapOperator; for rows, `std::size_t output_columns(std::size_t) const` says how
 /// long they are; its argument is 1.
 template <class Op>
-concept WriteOperator = detail::HasOutput<Op> && detail::produces<const Op>;
+concept WriteOperator = detail::Makes<Op> && detail::produce_fit<Op>
+== detail::Fit::right;
 
 namespace detail {
 
-/// An operator but for a missing const.
+/// Says why an operator is no WriteOperator, in one sentence.
 template <class Op>
-concept WriteLacksConst = HasOutput<Op> && !WriteOperator<Op> && produces<Op>;
+constexpr void explain_write() {
+  if constexpr (!Makes<Op>) {
+    explain_output<Op>();
+  } else {
+    constexpr Fit fit = produce_fit<Op>;
+    static_assert(fit != Fit::not_void,
+                  "produce() returns something, which is lost: it sets all of `out`");
+    static_assert(fit != Fit::not_const,
+                  "produce() of an operator must be const: write `void produce(...) const`");
+    static_assert(fit != Fit::none,
+                  "an operator of `Output = U` needs `void produce(ooc::Stream&, "
+                  "ooc::DeviceChunk<U> out) const`, with ooc::DeviceRows for rows");
+  }
+}
 
 /// The Operation that a write is.
 template <WriteOperator Op>
 class Write final : public Operation {
  public:
   Write(const Op& op, std::uint64_t records, std::size_t record_bytes)
-      : op_(op), records_(records), partition_(partition_of_streams(record_bytes)) {}
+      : op_(op), records_(records), partition_(partition_of_calls<Op>(record_bytes)) {}
 
   std::size_t partition() const noexcept override { return partition_; }
+  bool runs_on(DeviceKind kind) const noexcept override { return is_for<Op>(kind); }
   std::uint64_t records() const noexcept override { return records_; }
   void begin(std::size_t /*lane*/, Stream& /*stream*/) override {}
   void process(std::size_t /*lane*/, Stream& stream, const StepRecords& in,
@@ -70,30 +93,32 @@ class Write final : public Operation {
 
 }  // namespace detail
 
-/// Writes `count` records that an operator makes to a target, or to each of several. Throws Error
-/// as map().
+/// Writes `count` records that an operator makes to a target, or to each of several, and returns
+/// their number. Throws Error as map().
 ///
-///     ooc::write(coordinator, Ramp{}, {"ramp.npy", ooc::type_of<double>()}, 1'000'000);
+///     ooc::write(coordinator, Ramp{}, {"ramp.npy"}, 1'000'000);
 template <WriteOperator Op>
-Stats write(Coordinator& coordinator, const Op& op, const TargetsOf<Op>& targets,
-            std::uint64_t count, const PassOptions& wanted = {}) {
+Result<std::uint64_t> write(Coordinator& coordinator, const Op& op, const TargetsOf<Op>& targets,
+                            std::uint64_t count, const PassOptions& wanted = {}) {
   require_none(wanted.checkpoint);
   const auto made = detail::made_with(op, std::nullopt);
-  detail::OutputFiles files(count, detail::all_of(targets), made);
+  detail::OutputFiles files(count, detail::known_targets(detail::all_of(targets), made), made);
   Coordinator::Reservation pass = coordinator.begin_pass();
   detail::Write<Op> operation(op, count, detail::widest_record(std::array<PassInput, 0>{}, made));
   Stats stats =
       coordinator.run(pass, {}, operation, detail::without_keep_partial(wanted), files.outputs());
   files.commit(stats);
-  return stats;
+  return {count, std::move(stats)};
 }
 
-/// Says what is missing where an operator's produce() is not const.
-template <detail::WriteLacksConst Op, class... Others>
-Stats write(Coordinator&, const Op&, const TargetsOf<Op>&, const Others&...) {
-  static_assert(WriteOperator<Op>,
-                "produce() of an operator must be const: write `void produce(...) const`");
-  return {};
+/// Says what is wrong with an operator if this does not compile.
+template <class Op>
+requires(!WriteOperator<Op>) Result<std::uint64_t> write(
+    Coordinator& /*coordinator*/, const Op& /*op*/,
+    const typename detail::AnyTargets<Op>::type& /*targets*/, std::uint64_t /*count*/,
+    const PassOptions& /*wanted*/ = {}) {
+  detail::explain_write<Op>();
+  throw Error(ErrorKind::internal, "this does not compile");
 }
 
 }  // namespace ooc

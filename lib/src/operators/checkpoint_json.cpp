@@ -101,7 +101,7 @@ Json question_of(std::span<const PassInput> inputs, std::span<const OperatorQues
     Json shape = Json::array();
     for (const std::uint64_t length : target.shape) shape.push_back(std::to_string(length));
     outputs.push_back({{"name", target.path.filename().string()},
-                       {"type", code_of(target.type)},
+                       {"type", code_of(target.known_type())},
                        {"shape", std::move(shape)}});
   }
   Json question{{"checkpoint", std::move(asked)},

@@ -56,6 +56,11 @@ bool CompositeOperation::mixes_devices() const noexcept {
   return std::ranges::all_of(operations_, &Operation::mixes_devices);
 }
 
+bool CompositeOperation::runs_on(DeviceKind kind) const noexcept {
+  return std::ranges::all_of(operations_,
+                             [kind](const Operation* each) { return each->runs_on(kind); });
+}
+
 void CompositeOperation::abort() noexcept {
   for (Operation* operation : operations_) operation->abort();
 }

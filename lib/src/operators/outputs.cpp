@@ -28,22 +28,22 @@ bool is_as_made(const DType& held, const DType& made) {
 const Target& checked(const Target& target, const MadeRecords& made) {
   const auto& [element_bytes, type, columns] = made;
   if (type) require_distinct_fields(*type);
-  if (type && !is_as_made(target.type, *type)) {
-    const bool says_struct = type->is_struct() && target.type.is_struct();
-    throw Error(
-        ErrorKind::usage,
-        target.path.string() + ": the operator makes " + words_for(*type) +
-            ", the target is to hold " + words_for(target.type),
-        {.path = target.path,
-         .why = says_struct ? "structs are written as they are in memory" : "",
-         .hint = type->is_struct() ? "ooc::type_of<Output>() is the type of the target" : "",
-         .remedies = {{Change::set, "Target::type", words_for(*type)}}});
+  const DType& wanted = target.known_type();
+  if (type && !is_as_made(wanted, *type)) {
+    const bool says_struct = type->is_struct() && wanted.is_struct();
+    throw Error(ErrorKind::usage,
+                target.path.string() + ": the operator makes " + words_for(*type) +
+                    ", the target is to hold " + words_for(wanted),
+                {.path = target.path,
+                 .why = says_struct ? "structs are written as they are in memory" : "",
+                 .hint = "leave the type of the target out: it is that of the operator's Output",
+                 .remedies = {{Change::set, "Target::type", words_for(*type)}}});
   }
-  const std::size_t held = size_of(target.type);
+  const std::size_t held = size_of(wanted);
   if (held == element_bytes) return target;
   throw Error(ErrorKind::usage,
               target.path.string() + ": the operator makes elements of " +
-                  std::to_string(element_bytes) + " bytes, those of " + words_for(target.type) +
+                  std::to_string(element_bytes) + " bytes, those of " + words_for(wanted) +
                   " have " + std::to_string(held),
               {.path = target.path, .remedies = {{Change::set, "Target::type"}}});
 }
@@ -176,7 +176,7 @@ void OutputFiles::open(std::uint64_t records, std::span<const Target> targets,
                                                     kept_.empty() ? KeptFile{} : kept_[i].file));
     }
     outputs_.push_back(
-        {*files_.back(), made[i].bytes(), target.type.swapped ? made[i].element_bytes : 0});
+        {*files_.back(), made[i].bytes(), target.known_type().swapped ? made[i].element_bytes : 0});
   }
 }
 

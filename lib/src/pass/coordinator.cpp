@@ -46,6 +46,20 @@ std::vector<std::unique_ptr<Device>> only(std::unique_ptr<Device> device) {
   return devices;
 }
 
+/// Throws Error(usage) unless the operation runs on all devices of a coordinator.
+void require_devices(const Operation& operation, std::span<Device* const> devices) {
+  for (const Device* device : devices) {
+    if (operation.runs_on(device->kind())) continue;
+    const bool is_gpu = device->kind() == DeviceKind::cuda;
+    throw Error(ErrorKind::usage,
+                std::string("the operator runs on ") + (is_gpu ? "the CPU" : "GPUs") +
+                    ", the coordinator has " + (is_gpu ? "a GPU" : "the CPU"),
+                {.why = "the operator says so by `runs_on`",
+                 .hint = std::string("make the coordinator of ooc::make_device(ooc::DeviceKind::") +
+                         (is_gpu ? "cpu)" : "cuda)")});
+  }
+}
+
 }  // namespace
 
 struct Coordinator::State {
@@ -139,6 +153,7 @@ Stats Coordinator::run(Reservation& pass, std::span<const PassInput> inputs, Ope
   }
   const bool is_nothing = inputs.empty() && outputs.empty();
   if (is_nothing) throw Error(ErrorKind::usage, "a pass has an input or an output");
+  require_devices(operation, devices());
   if (operation.lending()) require_none(wanted.checkpoint);
   if (operation.lending() || inputs.empty()) detail::require_one_rank(ranks());
   Stats stats = state_->run(pass, inputs, operation, wanted, outputs);
@@ -153,6 +168,7 @@ Stats Coordinator::run(Reservation& pass, std::span<const PassInput> inputs, Ope
 Stats Coordinator::run_share(Reservation& pass, std::span<const PassInput> inputs,
                              Operation& operation, const PassOptions& wanted,
                              std::span<const Output> outputs, Blocks& blocks) {
+  require_devices(operation, devices());
   const PassJob job{inputs, operation, wanted, outputs, [&pass] { pass.bind_thread(); }};
   const std::span all(state_->stations);
   std::string why_not = why_not_shared(all, job);

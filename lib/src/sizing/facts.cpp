@@ -53,6 +53,7 @@ SourceFacts facts_of(const Source& source) {
   }
   for (const File& file : source.files()) {
     if (file.remote() != nullptr) facts.server = file.remote()->address().server();
+    facts.has_memory |= file.memory() != nullptr;
   }
   if (const File* const file = first_without_direct(source.files())) {
     facts.not_direct = NotDirect{file->why_not_direct(), refused_by(*file)};
@@ -79,6 +80,7 @@ SourceFacts facts_of(std::span<const PassInput> inputs) {
     holes += facts.holes * bytes;
     is_known &= facts.cached.has_value();
     all.any_direct |= facts.any_direct;
+    all.has_memory |= facts.has_memory;
     if (!facts.server.empty()) all.server = std::move(facts.server);
     if (facts.not_direct && !all.not_direct) all.not_direct = std::move(facts.not_direct);
     for (Extent extent : facts.extents) {

@@ -176,7 +176,9 @@ IoConfig choose_read_config(const Options& options, const DeviceFacts& device, W
   IoMode mode = choose_read_mode(options, source);
   if (!source.server.empty()) return choose_remote_config(options, workers, std::move(mode));
   const ChunkSizes sizes = sizes_of(device, mode.direct);
-  return config_of(options, sizes, false, workers.readers, std::move(mode));
+  Options possible = options;
+  if (source.has_memory) possible.engine = EngineKind::threads;
+  return config_of(possible, sizes, false, workers.readers, std::move(mode));
 }
 
 IoConfig choose_write_config(const Options& options, const DeviceFacts& device, Workers workers,

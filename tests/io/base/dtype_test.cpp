@@ -116,7 +116,8 @@ TEST(StructType, HasNamesOfAnyCharacters) {
 TEST(StructType, ComesBackFromItsCodeWhateverItsNames) {
   for (const char* name : {":", ",", "{", "}", "[", "]", "'", "''", "':'", "a'b", "\"", " ", " a",
                            "a ", "a b", "\\", "\n", "x:f4,y", "\u00e4"}) {
-    DType type{.struct_bytes = 5};
+    DType type;
+    type.struct_bytes = 5;
     type.fields = {{.name = name}, {.name = "y", .element = ElementType::f4, .offset = 1}};
     EXPECT_EQ(parse_dtype(code_of(type)), type) << code_of(type);
   }

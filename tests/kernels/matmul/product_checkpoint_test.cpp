@@ -61,7 +61,7 @@ class ProductCheckpointTest : public testing::TestWithParam<DeviceKind> {
                        {.memory_bytes = 64 * MiB, .device_bytes = device_bytes});
   }
 
-  Target target() const { return {.path = made_ / "c.npy", .type = {ElementType::f4, true}}; }
+  Target target() const { return {.path = made_ / "c.npy", .type = DType{ElementType::f4, true}}; }
 
   PassOptions often() const { return {.checkpoint = {.file = path_, .every_seconds = 0}}; }
 

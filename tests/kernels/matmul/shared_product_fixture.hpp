@@ -44,7 +44,7 @@ class SharedProduct : public testing::Test {
   }
 
   Target target(const std::string& name = "c.npy") const {
-    return {.path = made_ / name, .type = {ElementType::f4, true}};
+    return {.path = made_ / name, .type = DType{ElementType::f4, true}};
   }
 
   std::string expected(const Source& a, const Source& b) const {

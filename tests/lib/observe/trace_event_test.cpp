@@ -149,7 +149,7 @@ TEST_P(TraceEventTest, AMapAlsoBringsBackAndWritesEveryChunkOnce) {
   OOC_SKIP_WITHOUT(GetParam());
   Coordinator coordinator(device(), options());
   const auto since = TraceEvent::Clock::now();
-  const Stats stats = map(coordinator, Widen{}, source(), target(), observed());
+  const Stats stats = map(coordinator, Widen{}, source(), target(), observed()).stats;
   expect_every_chunk(Kind::read);
   expect_every_chunk(Kind::kernel);
   expect_every_chunk(Kind::write, 2);
@@ -198,7 +198,7 @@ TEST_P(TraceEventTest, WhatTheObserverThrowsEndsThePass) {
   for (const Kind kind : kinds) {
     failing_ = kind;
     try {
-      map(coordinator, Widen{}, source(), target(), observed());
+      map(coordinator, Widen{}, source(), target(), observed()).stats;
       FAIL() << "no error of an observer of kind " << static_cast<int>(kind);
     } catch (const std::runtime_error& error) {
       EXPECT_STREQ(error.what(), "the observer's own error");

@@ -257,7 +257,7 @@ TEST_P(FilterTest, WritesWholePagesDirectly) {
 TEST_P(FilterTest, WritesTheOtherByteOrder) {
   Coordinator filters = coordinator();
   Target swapped = target("kept.npy");
-  swapped.type.swapped = true;
+  swapped.type->swapped = true;
   filter(filters, KeepBelow{500}, source(), swapped);
   std::vector<Value> kept = read<Value>("kept.npy", header_bytes_);
   for (Value& value : kept) value = __builtin_bswap32(value);

@@ -132,7 +132,7 @@ TEST_P(MapTest, WritesWhatTheOperatorMakesOfEachElement) {
     const auto path = make_file(values, "in.f32");
     for (const char* name : {"out.f32", "out.npy"}) {
       const Target out = target<float>(name);
-      const Stats stats = map(coordinator, Halve<float>{}, open(path), out);
+      const Stats stats = map(coordinator, Halve<float>{}, open(path), out).stats;
       EXPECT_EQ(values_in<float>(out.path), halves_of(values)) << count << " in " << name;
       EXPECT_EQ(stats.outcome.bytes, count * sizeof(float));
       EXPECT_EQ(stats.outcome.bytes_written, count * sizeof(float));
@@ -178,7 +178,7 @@ TEST_P(MapTest, WritesToMemory) {
     Coordinator coordinator(make_device(GetParam()), {.engine = engine});
     Target out = target<float>("out.f32");
     out.path = memory.path() / "out.f32";
-    const Stats stats = map(coordinator, Halve<float>{}, source, out);
+    const Stats stats = map(coordinator, Halve<float>{}, source, out).stats;
     EXPECT_EQ(values_in<float>(out.path), halves_of(values));
     const Reason reason{Choice::buffered_writes, "tmpfs has no disk under it"};
     EXPECT_EQ(std::ranges::count(stats.layout.reasons, reason), 1);
@@ -210,7 +210,7 @@ TEST_P(MapTest, SwapsBytesOnBothSides) {
       const Source source =
           open(in_swapped ? foreign : native, {.type = DType{ElementType::f4, in_swapped}});
       Target out = target<float>("out.npy");
-      out.type.swapped = out_swapped;
+      out.type->swapped = out_swapped;
       map(coordinator, Halve<float>{}, source, out);
       const auto halves = halves_of(values);
       EXPECT_EQ(values_in<float>(out.path), out_swapped ? swapped(halves) : halves);

@@ -168,7 +168,7 @@ class OutputJobTest : public ResidentFixture {
 
   Target target_in(const std::filesystem::path& directory, const std::string& name,
                    ElementType type) const {
-    return {.path = directory / name, .type = {type, true}};
+    return {.path = directory / name, .type = DType{type, true}};
   }
 
   /// Runs a job that fails again and again, and checks that it makes what it makes in one run.

@@ -52,7 +52,7 @@ TEST_P(OutputJobRefusedTest, RefusesAnotherJob) {
   other.path = made_ / "others.npy";
   refuse(ErrorKind::usage, "is of another job", Halve{}, other);
   other = halves();
-  other.type.swapped = false;
+  other.type->swapped = false;
   refuse(ErrorKind::usage, "is of another job", Halve{}, other);
   other = halves();
   other.shape = {count_, 1};
@@ -91,7 +91,8 @@ TEST_P(OutputJobRefusedTest, RefusesAnOutputThatIsNotAsItWas) {
   std::filesystem::rename(made_ / "elsewhere", kept_);
   // After the end, another file in its place is not taken for it.
   map(coordinator, Halve{}, data_, halves(), after_each());
-  EXPECT_EQ(map(coordinator, Halve{failing(1)}, data_, halves(), after_each()).outcome.passes, 1u);
+  EXPECT_EQ(map(coordinator, Halve{failing(1)}, data_, halves(), after_each()).stats.outcome.passes,
+            1u);
   std::ofstream(halves().path) << "another";
   refuse("exists already");
   std::filesystem::remove(halves().path);

@@ -41,7 +41,7 @@ TEST_P(OutputJobTest, AMapGoesOn) {
   expect_goes_on([&](Coordinator& coordinator, const auto& directory, const Act& at_step,
                      const PassOptions& wanted) {
     const Target target = target_in(directory, "halves.npy", ElementType::f8);
-    return map(coordinator, Halve{at_step}, data_, target, wanted).outcome.bytes;
+    return map(coordinator, Halve{at_step}, data_, target, wanted).stats.outcome.bytes;
   });
 }
 
@@ -84,7 +84,7 @@ TEST_P(OutputJobTest, AScanGoesOn) {
   expect_goes_on([&](Coordinator& coordinator, const auto& directory, const Act& at_step,
                      const PassOptions& wanted) {
     const Target target = target_in(directory, "sums.npy", ElementType::f4);
-    return scan(coordinator, RunningSum{at_step}, data_, target, wanted).outcome.bytes;
+    return scan(coordinator, RunningSum{at_step}, data_, target, wanted).stats.outcome.bytes;
   });
 }
 

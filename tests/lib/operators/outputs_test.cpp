@@ -140,7 +140,7 @@ TEST_P(OutputsTest, EachHasAFile) {
         Coordinator coordinator(
             test::make_device(GetParam()),
             {.chunk_bytes = chunk, .streams = 2, .engine = engine, .direct = direct});
-        const Stats stats = map(coordinator, LowAndSquare{}, source(), targets());
+        const Stats stats = map(coordinator, LowAndSquare{}, source(), targets()).stats;
         expect_low_and_squares();
         EXPECT_EQ(stats.outcome.bytes_written, count_ * 9);
       }
@@ -201,7 +201,7 @@ TEST_P(OutputsTest, AppearTogetherOrNotAtAll) {
   few.most = 7;
   EXPECT_EQ(error_of(few, targets()), "too many");
   std::array<Target, 2> wrong = targets();
-  wrong[1].type.element = ElementType::f8;
+  wrong[1].type->element = ElementType::f8;
   EXPECT_EQ(error_of(LowAndSquare{}, wrong),
             wrong[1].path.string() + ": the operator makes uint64, the target is to hold float64");
   EXPECT_EQ(dir_.names(), std::vector<std::string>{"values.u32"});

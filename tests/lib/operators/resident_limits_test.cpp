@@ -138,7 +138,7 @@ TEST_P(ResidentOnADeviceTest, IsGivenBackWhereAPassHasNoRoom) {
   fold(fresh, RoundedSum{}, kept);
   EXPECT_EQ(kept.resident_bytes(), source.bytes());
   fresh.device().device_memory().set_limit(fresh.device().device_memory().bytes_in_use() + chunk);
-  const Stats stats = map(fresh, Doubled{}, kept, target("again.f32"));
+  const Stats stats = map(fresh, Doubled{}, kept, target("again.f32")).stats;
   EXPECT_EQ(made("again.f32"), made("doubled.f32"));
   EXPECT_EQ(kept.resident_bytes(), 0u);
   EXPECT_EQ(stats.outcome.resident_bytes, 0u);

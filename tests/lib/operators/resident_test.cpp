@@ -226,11 +226,11 @@ TEST_P(ResidentTest, IsWrittenFromToo) {
     EXPECT_EQ(made("again.f32"), made("differences.f32"));
     EXPECT_EQ(kept.resident_bytes(), 0u);  // a pass with neighbours does not fill it
     for (int pass = 0; pass < 2; ++pass) {
-      const Stats stats = map(machine, Doubled{}, kept, target("again.f32"));
+      const Stats stats = map(machine, Doubled{}, kept, target("again.f32")).stats;
       EXPECT_EQ(made("again.f32"), made("doubled.f32"));
       EXPECT_EQ(stats.outcome.resident_bytes, pass == 0 ? 0 : kept.resident_bytes());
     }
-    const Stats stats = map(machine, Differences{}, kept, target("again.f32"));
+    const Stats stats = map(machine, Differences{}, kept, target("again.f32")).stats;
     EXPECT_EQ(made("again.f32"), made("differences.f32"));
     EXPECT_NE(stats.outcome.resident_bytes, 0u);
     EXPECT_LE(stats.outcome.resident_bytes, kept.resident_bytes());

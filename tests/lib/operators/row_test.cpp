@@ -274,13 +274,13 @@ TEST_P(RowTest, OfAMapAreInChunksOfTheUsualSize) {
   const Source source = open(npy("rows.npy", values, {200, 30'000}));
   Coordinator machine = coordinator({.memory_bytes = 256u << 20});
   const Target target{.path = dir_.path() / "sums.npy", .type = {ElementType::u4}};
-  EXPECT_LE(map(machine, RowSums{}, source, target).layout.chunk_bytes, 16u << 20);
+  EXPECT_LE(map(machine, RowSums{}, source, target).stats.layout.chunk_bytes, 16u << 20);
 }
 
 TEST_P(RowTest, AreMappedToElements) {
   const auto values = counted<std::uint32_t>(300'000 * 7);
   const Source source = open(npy("rows.npy", values, {300'000, 7}));
-  const Target target{.path = dir_.path() / "sums.npy", .type = {ElementType::u4, true}};
+  const Target target{.path = dir_.path() / "sums.npy", .type = DType{ElementType::u4, true}};
   Coordinator machine = coordinator();
   map(machine, RowSums{}, source, target);
   const Source made = open(target.path);
@@ -298,7 +298,7 @@ TEST_P(RowTest, AreMappedToRowsOfAnotherLength) {
   Coordinator machine = coordinator();
   for (const bool swapped : {false, true}) {
     const Target target{.path = dir_.path() / (swapped ? "swapped.npy" : "pairs.npy"),
-                        .type = {ElementType::u2, swapped}};
+                        .type = DType{ElementType::u2, swapped}};
     EXPECT_EQ(map(machine, FirstAndIndex{}, source, target).value, rows);
     const Source made = open(target.path);
     EXPECT_EQ(std::vector(made.shape().begin(), made.shape().end()),

@@ -82,7 +82,7 @@ TEST_P(WriteTest, MakesRecordsFromTheirPlaces) {
       for (const DirectIo direct : {DirectIo::automatic, DirectIo::no}) {
         Coordinator coordinator(test::make_device(GetParam()),
                                 {.chunk_bytes = chunk, .streams = streams, .direct = direct});
-        const Stats stats = write(coordinator, Ramp{}, target("ramp.u64"), count_);
+        const Stats stats = write(coordinator, Ramp{}, target("ramp.u64"), count_).stats;
         EXPECT_TRUE(is_ramp("ramp.u64", count_)) << chunk << ", " << streams;
         EXPECT_EQ(stats.outcome.bytes, 0u);
         EXPECT_EQ(stats.outcome.bytes_written, count_ * 8);

@@ -174,7 +174,7 @@ class FaultWalk : public testing::TestWithParam<Machine> {
     Coordinator folding = coordinator(fold_streams), mapping = coordinator(map_streams);
     EXPECT_GT(fold(folding, WeightedSum{}, open(source_)).stats.layout.read_ahead_bytes, 0u);
     const Target target{.path = target_, .type = {ElementType::u1}};
-    EXPECT_GT(map(mapping, Copy{}, open(source_), target).layout.read_ahead_bytes, 0u);
+    EXPECT_GT(map(mapping, Copy{}, open(source_), target).stats.layout.read_ahead_bytes, 0u);
     std::filesystem::remove(target_);
   }
 

@@ -48,7 +48,7 @@ TEST_F(RankJobs, AMapWritesTheFileOfOneProcess) {
     std::filesystem::create_directory(target.path.parent_path());
     expect_none(LocalRanks(size).run([&](Ranks& ranks) {
       Coordinator coordinator(cpu(), options(ranks));
-      const Stats stats = map(coordinator, Halve{}, source, target);
+      const Stats stats = map(coordinator, Halve{}, source, target).stats;
       EXPECT_EQ(stats.outcome.bytes, source.bytes());
       EXPECT_TRUE(std::filesystem::exists(target.path));  // on each rank when map() returns
     }));

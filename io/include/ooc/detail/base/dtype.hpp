@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ooc {
@@ -26,8 +27,14 @@ struct Field {
 };
 
 /// The type of a dataset: an element type and its byte order in the file or, if there are fields, a
-/// struct.
+/// struct. Wherever a DType is asked for, an ElementType will do.
 struct DType {
+  DType() = default;
+  /// An element type or, with fields, a struct.
+  DType(ElementType of, bool is_swapped = false, std::vector<Field> of_fields = {},
+        std::size_t bytes = 0)
+      : element(of), swapped(is_swapped), fields(std::move(of_fields)), struct_bytes(bytes) {}
+
   ElementType element = ElementType::u1;  ///< unless it is a struct
   bool swapped = false;                   ///< the file's byte order differs from this machine's
   std::vector<Field> fields{};            ///< of a struct, by their offsets; they do not overlap

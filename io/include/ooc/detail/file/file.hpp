@@ -29,6 +29,9 @@ class OOC_API File {
   /// file of procfs or sysfs, or an object of which the server does not send parts.
   static File open(const std::filesystem::path& path);
 
+  /// An array in memory as a file, which must outlive it. It has no descriptors.
+  static File in_memory(std::span<const std::byte> memory, std::string name);
+
   /// Takes the open file over; `other` has none afterwards.
   File(File&& other) noexcept;
   /// Exchanges the open files.
@@ -49,7 +52,10 @@ class OOC_API File {
   /// Returns the object on a server; null for a local file.
   const RemoteObject* remote() const noexcept { return remote_.get(); }
 
-  /// Returns the descriptor for reads through the page cache; -1 for a remote file.
+  /// Returns the array in memory; null for a file.
+  const std::byte* memory() const noexcept { return memory_; }
+
+  /// Returns the descriptor for reads through the page cache; -1 for a remote file or an array.
   int buffered() const noexcept { return buffered_; }
 
   /// Returns the descriptor for direct reads, or -1.
@@ -98,6 +104,7 @@ class OOC_API File {
   int direct_ = -1;
   std::string why_not_direct_;
   int disk_errno_ = 0;
+  const std::byte* memory_ = nullptr;           // an array instead of a file
   std::shared_ptr<const RemoteObject> remote_;  // shared with requests of HttpEngine
 };
 

@@ -23,7 +23,8 @@ struct Conversion {
   std::uint64_t clipped = 0;     ///< those beyond the type that ConvertOptions::clip has changed
 };
 
-/// Converts all elements of a source to `target.type` and writes them to `target`. Any element type
+/// Converts all elements of a source to `target.type`, or to the type of the source if that is
+/// empty, and writes them to `target`. Any element type
 /// converts to any other, in either byte order, from raw or .npy to raw or .npy. A source without a
 /// type is taken as bytes (u1). The result has the same bits on every device:
 ///

@@ -42,6 +42,7 @@ class Gathering : public Operation {
     }
   }
   bool in_order() const noexcept override { return merge_of<Op>() == Merge::in_order; }
+  bool runs_on(DeviceKind kind) const noexcept override { return is_for<Op>(kind); }
   bool mixes_devices() const noexcept override { return has_same_bits_everywhere<Op>(); }
   void prepare(std::size_t lanes, std::size_t /*steps*/) override { partials_.prepare(lanes); }
   void begin(std::size_t lane, Stream& stream) override { partials_.begin(lane, stream); }
@@ -101,11 +102,12 @@ class OOC_API CompositeOperation final : public Operation {
   void process(std::size_t lane, Stream& stream, const StepRecords& in,
                const StepResults& out) override;
   void end(std::size_t lane, Stream& stream) override;
-  std::size_t partition() const noexcept override;  // the largest one
-  Margin margin() const noexcept override;          // the largest one
-  HostBytes host_bytes() const noexcept override;   // of all
-  bool in_order() const noexcept override;          // if one of them is
-  bool mixes_devices() const noexcept override;     // if all do
+  std::size_t partition() const noexcept override;        // the largest one
+  Margin margin() const noexcept override;                // the largest one
+  HostBytes host_bytes() const noexcept override;         // of all
+  bool in_order() const noexcept override;                // if one of them is
+  bool mixes_devices() const noexcept override;           // if all do
+  bool runs_on(DeviceKind kind) const noexcept override;  // if all do
   void abort() noexcept override;
 
  private:

@@ -168,12 +168,13 @@ auto write_divided(Coordinator& coordinator, const Op& op,
                    const std::array<PassInput, count>& inputs, const TargetsOf<Op>& targets,
                    const PassOptions& wanted, Purpose purpose) {
   const auto made = made_by(op, inputs);
+  const auto known = known_targets(all_of(targets), made);
   Ranks* const ranks = coordinator.ranks();
   CheckpointFile file(wanted.checkpoint, ranks);
   const std::array questions{operator_question(Operation::finder(op))};
-  const auto saved = file.begin(inputs, questions, all_of(targets));
+  const auto saved = file.begin(inputs, questions, known);
   if (ranks != nullptr && !ranks->is_first()) purpose = Purpose::join;
-  OutputFiles files(inputs, all_of(targets), made, purpose, file.outputs());
+  OutputFiles files(inputs, known, made, purpose, file.outputs());
   OutputJob<Operation, Op> job(op, coordinator, widest_record(inputs, made), inputs, files, file);
   Written<typename OutputJob<Operation, Op>::Value, outputs_of<Op>> written;
   Stats& stats = written.stats;
@@ -211,7 +212,7 @@ auto write_files(Coordinator& coordinator, const Op& op, const std::array<PassIn
     }
   }
   const auto made = made_by(op, inputs);
-  OutputFiles files(inputs, all_of(targets), made, purpose);
+  OutputFiles files(inputs, known_targets(all_of(targets), made), made, purpose);
   Coordinator::Reservation pass = coordinator.begin_pass();
   Operation operation(op, coordinator, widest_record(inputs, made));
   begin(operation, inputs);
@@ -222,6 +223,16 @@ auto write_files(Coordinator& coordinator, const Op& op, const std::array<PassIn
   files.commit(stats);
   for (std::size_t i = 0; i < outputs_of<Op>; ++i) written.appended[i] = files.appended(i);
   return written;
+}
+
+/// The same for an operation that finds nothing. Returns the number of records that it has written.
+template <class Operation, class Op, std::size_t count>
+Result<std::uint64_t> written_by(Coordinator& coordinator, const Op& op,
+                                 const std::array<PassInput, count>& inputs,
+                                 const TargetsOf<Op>& targets, const PassOptions& wanted) {
+  Stats stats = write_files<Operation>(coordinator, op, inputs, targets, wanted).stats;
+  const std::uint64_t records = stats.outcome.bytes / stored_bytes_of(inputs);
+  return {records, std::move(stats)};
 }
 
 }  // namespace ooc::detail

@@ -3,6 +3,7 @@
 #include <ooc/coordinator.hpp>
 #include <ooc/detail/base/api.hpp>
 #include <ooc/detail/operators/checkpoint_file.hpp>
+#include <ooc/detail/operators/signature.hpp>
 #include <ooc/detail/operators/zip.hpp>
 #include <ooc/fields.hpp>
 #include <ooc/target.hpp>
@@ -25,16 +26,6 @@ namespace ooc {
 
 namespace detail {
 
-/// A type that says which records it makes, or also which it reads.
-template <class Op>
-concept HasOutput = requires {
-  typename Op::Output;
-};
-template <class Op>
-concept HasRecords = HasOutput<Op> && requires {
-  typename Op::Input;
-};
-
 template <class Output>
 struct TargetsFor {
   using type = Target;
@@ -43,6 +34,12 @@ template <class... Outputs>
 struct TargetsFor<std::tuple<Outputs...>> {
   using type = std::array<Target, sizeof...(Outputs)>;
 };
+
+/// The targets of what should be an operator.
+template <class Op>
+struct AnyTargets : TargetsFor<void> {};
+template <HasOutput Op>
+struct AnyTargets<Op> : TargetsFor<typename Op::Output> {};
 
 }  // namespace detail
 
@@ -166,6 +163,18 @@ std::array<MadeRecords, outputs_of<Op>> made_by(const Op& op,
     columns = columns_of<typename Op::Input>(inputs);
   }
   return made_with(op, columns);
+}
+
+/// Returns the targets, each with the type of what the operator makes if it has none.
+template <std::size_t count>
+std::array<Target, count> known_targets(std::span<const Target> targets,
+                                        const std::array<MadeRecords, count>& made) {
+  std::array<Target, count> known;
+  for (std::size_t i = 0; i < count; ++i) {
+    known[i] = targets[i];
+    if (!known[i].type) known[i].type = made[i].type;
+  }
+  return known;
 }
 
 /// Size of a record of all inputs, or of all outputs if that is more (bytes).

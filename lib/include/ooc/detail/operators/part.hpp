@@ -129,12 +129,35 @@ Value result_of_section(Part<Value> part);
 ///  -  `nodes_in(const Partial&) const`, of a partial with a TileTree of partitions: pairs of the
 ///     level and the index of its nodes, which must be of those records, too.
 template <class Op>
-concept SavableFold = (detail::Merges<const Op> && std::copy_constructible<Op> &&
+concept SavableFold = (detail::Merges<Op> && std::copy_constructible<Op> &&
                        detail::merge_of<Op>() != Merge::in_order &&
                        requires { std::string_view(Op::partial_name); } &&
                        (detail::SavesPartials<Op> || detail::SavesItself<typename Op::Partial> ||
                         (std::is_trivially_copyable_v<typename Op::Partial> &&
                          !std::is_pointer_v<typename Op::Partial>)));
+
+namespace detail {
+
+/// Says why an operator is no SavableFold.
+template <class Op>
+constexpr void explain_part() {
+  static_assert(merge_of<Op>() != Merge::in_order,
+                "an operator with Merge::in_order has no parts, since these merge in any order");
+  static_assert(
+      requires { std::string_view(Op::partial_name); },
+      "an operator with parts has a name that changes when their bytes do: `static "
+      "constexpr std::string_view partial_name = \"...\"`");
+  static_assert(std::is_copy_constructible_v<Op>, "an operator with parts can be copied");
+  constexpr bool is_saved = SavesPartials<Op> || SavesItself<typename Op::Partial> ||
+                            (std::is_trivially_copyable_v<typename Op::Partial> &&
+                             !std::is_pointer_v<typename Op::Partial>);
+  static_assert(is_saved,
+                "this Partial is not its bytes: its operator needs `void save(const Partial&, "
+                "std::vector<std::byte>& out) const` and `void load(std::span<const std::byte>, "
+                "Partial&) const`");
+}
+
+}  // namespace detail
 
 /// The findings of a fold in a part of a dataset: see collect(). Parts of the same operator merge
 /// in any order, and once they cover the whole dataset their result has the bits that fold() would
@@ -219,7 +242,15 @@ class PartOf final : public PartState<ResultOf<Op>> {
   using Partial = typename Op::Partial;
   using Value = ResultOf<Op>;
 
-  explicit PartOf(const Op& op) : op_(op) {}
+  explicit PartOf(const Op& op) : op_(op) {
+    static_assert(
+        SavesPartials<Op> || !requires { &Op::save; },
+        "an operator that saves has `void save(const Partial&, std::vector<std::byte>& "
+        "out) const` and `void load(std::span<const std::byte>, Partial&) const`");
+    static_assert(
+        requires { question_of(op); } || !requires { &Op::question; },
+        "question() of an operator is `std::string question() const`");
+  }
   PartOf(const PartOf&) = delete;  // the tree refers to it
   PartOf& operator=(const PartOf&) = delete;
 

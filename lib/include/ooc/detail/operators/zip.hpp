@@ -112,6 +112,15 @@ inline constexpr bool is_zipped<Zipped<count>> = true;
 template <class T>
 concept PassSource = std::same_as<T, Source> || is_zipped<T> || std::same_as<T, Resident>;
 
+/// Says that a pass was given something else than data.
+template <class From>
+constexpr void explain_source() {
+  constexpr bool is_source = PassSource<From>;  // so that no compiler explains the concept
+  static_assert(is_source,
+                "a pass reads an ooc::Source, as ooc::open(path) returns it, several of them: "
+                "ooc::zip(first, second), or an ooc::Resident");
+}
+
 /// Size of a record of all inputs, as it is stored (bytes).
 inline std::size_t stored_bytes_of(std::span<const PassInput> inputs) {
   std::size_t bytes = 0;

@@ -100,6 +100,9 @@ class OOC_API Operation {
   /// bits, and merges. Several of one kind may always.
   virtual bool mixes_devices() const noexcept { return false; }
 
+  /// True if it runs on devices of a kind.
+  virtual bool runs_on(DeviceKind /*kind*/) const noexcept { return true; }
+
   /// The number of records of a pass without inputs.
   virtual std::uint64_t records() const noexcept { return 0; }
 

@@ -34,6 +34,7 @@ struct SourceFacts {
   std::string server{};            // of a remote file, if there is one
   /// It comes from a producer and has no known size; `extents` has more than that can be.
   bool is_produced = false;
+  bool has_memory = false;  // an array is among its files, which only threads read
 
   std::uint64_t bytes() const;
 
