@@ -16,7 +16,6 @@
 #include <tuple>
 #include <vector>
 
-// clang-format off: the words stand in the line of the operator
 namespace wrong {
 
 using ooc::DeviceChunk;
@@ -202,8 +201,7 @@ struct GatherByValue : Sum {  // transform() takes its Partial by value
   using Output = float;
   void transform(Stream&, DeviceChunk<const float>, DeviceSpan<float>, double) const {}
 };
-struct GatherWithoutMerge
-    : Reads {  // needs `void merge(Partial& total, const Partial& part) const`
+struct GatherWithoutMerge : Reads {  // needs `void merge(Partial& total,
   using Output = float;
   using Partial = double;
   void transform(Stream&, DeviceChunk<const float>, DeviceSpan<float>, double&) const {}
@@ -285,4 +283,3 @@ void use(ooc::Coordinator& coordinator, const ooc::Source& source) {
 }
 
 }  // namespace wrong
-// clang-format on
