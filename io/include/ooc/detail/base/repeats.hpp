@@ -29,7 +29,7 @@ class Repeats {
   /// The same for a call that waits: one that has waited before it failed did what it is for. A
   /// signal now and then, as of a profiler, must not end a long wait.
   bool may_wait_again() {
-    constexpr std::chrono::microseconds brief(500);
+    constexpr std::chrono::milliseconds brief(20);
     if (Clock::now() - last_ >= brief) is_repeating_ = false;
     return may_repeat();
   }
