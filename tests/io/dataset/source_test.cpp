@@ -288,23 +288,13 @@ TEST_F(SourceTest, SeveralFilesAreOneSequence) {
 }
 
 TEST_F(SourceTest, SkipsElementsOfAllFiles) {
-  const std::vector<std::filesystem::path> paths{
-      directory_.write("a.f32", std::string(8, 'a')),
-      directory_.write("c.npy", npy(header_of("'<f4'", "False", "(2, 1)"), 8)),
-      directory_.write("d.f32", std::string(10, 'd'))};
-  const Source some = open(paths, {.skip = 3, .count = 2});
+  const std::vector<std::filesystem::path> paths{directory_.write("a.f32", std::string(8, 'a')),
+                                                 directory_.write("b.f32", std::string(10, 'b'))};
+  const Source some = open(paths, {.skip = 3, .count = 1});
   EXPECT_EQ(some.extents()[0].bytes, 0u);
-  EXPECT_EQ(some.extents()[1], (Extent{1, some.files()[1].size() - 4, 4}));
-  EXPECT_EQ(some.extents()[2], (Extent{2, 0, 4}));
-  EXPECT_EQ(open(paths, {.offset = 0, .skip = 6, .count = 0}).bytes(), 0u);
-  expect_error(ErrorKind::bad_input, "only 6 elements, fewer than the 7 to skip",
-               [&] { open(paths, {.skip = 7, .count = 0}); });
-  expect_error(ErrorKind::bad_input, "only 1 elements behind those to skip, not the 2 asked for",
-               [&] { open(paths[0], {.skip = 1, .count = 2}); });
-  expect_error(ErrorKind::bad_input, "not a whole number", [&] { open(paths, {.skip = 1}); });
-  EXPECT_TRUE(open_text("b.npy", npy(header_of("'|u1'", "False", "(2, 3)"), 6), {.skip = 3})
-                  .shape()
-                  .empty());
+  EXPECT_EQ(some.extents()[1], (Extent{1, 4, 4}));
+  expect_error(ErrorKind::bad_input, "only 4 elements, fewer than the 5 to skip",
+               [&] { open(paths, {.skip = 5, .count = 0}); });
 }
 
 TEST_F(SourceTest, FilesOfOneDatasetHaveOneType) {
