@@ -45,6 +45,8 @@ TESTED_ELSEWHERE = {
     "io/include/ooc/detail/base/byte_reader.hpp": "tests/lib/operators/part_test.cpp",
     "io/include/ooc/detail/pool/blocks.hpp": "tests/io/pool/share_test.cpp",
     "io/include/ooc/detail/http/remote_object.hpp": "tests/cli/remote_test.py",
+    "io/include/ooc/detail/dataset/sample.hpp": "tests/cli/info_test.py",
+    "io/include/ooc/detail/file/page_reader.hpp": "tests/io/dataset/judgement_test.cpp",
     "io/include/ooc/detail/dataset/producer.hpp": "tests/io/transfer/producer_reader_test.cpp",
     "lib/include/ooc/detail/operators/partial_functions.hpp":
         "tests/lib/operators/partials_test.cpp",

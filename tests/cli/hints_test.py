@@ -76,7 +76,8 @@ class HintsTest(CliTest):
     def test_values_of_a_few(self):
         self.check({
             "reduce a.f32 --dtype flaot32": (2, "dtype 'flaot32'", "did you mean 'float32'"),
-            "reduce a.f32 --dtype double": (2, "unknown dtype 'double'", "did you mean 'f8'"),
+            "reduce a.f32 --dtype duoble": (2, "unknown dtype 'duoble'", ""),
+            "reduce a.f32 --input-format numpy": (2, "--input-format numpy: ", "did you mean npy"),
             "convert a.f32 -o b.npy --to fp16": (2, "unknown dtype 'fp16'", "did you mean 'f2'"),
             "reduce a.f32 --nan omitt": (2, "--nan omitt: ", "did you mean omit"),
             "reduce a.f32 --device gpu": (2, "--device gpu: ", "did you mean cuda"),
@@ -103,7 +104,9 @@ class HintsTest(CliTest):
             "reduce a.f32 --count 2000": (3, "only 1000 elements",
                                           "lower --count, or leave out --count$"),
             "reduce a.f32 --offset 5000": (3, "fewer than the 5000", "lower --offset$"),
-            "reduce a.f32 plain.dat": (3, "plain.dat: holds",
+            "reduce a.f32 plain.dat": (2, "plain.dat: looks like float32",
+                                       "use --dtype f4 .reads 1,000 values"),
+            "reduce a.f32 taken.f16": (3, "taken.f16: holds",
                                        "use --dtype D, or convert it: .* --to '<f4'$"),
             "reduce square.npy --dtype i4": (3, "holds <f4, not the <i4", "leave out --dtype$"),
             "convert columns.npy -o rows.npy": (3, "Fortran order", r'numpy.load\("columns.npy", '

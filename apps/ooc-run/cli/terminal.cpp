@@ -13,10 +13,9 @@
 #include <ooc/detail/base/letters.hpp>
 #include <ooc/detail/base/repeats.hpp>
 #include <ooc/detail/http/secrets.hpp>
+#include <ooc/detail/base/utf8.hpp>
 #include <string>
 #include <string_view>
-
-#include "cli/utf8.hpp"
 
 namespace ooc_run {
 namespace {
@@ -71,13 +70,13 @@ Terminal describe_terminal(int descriptor) {
 std::string printable(std::string_view text) {
   std::string result;
   while (!text.empty()) {
-    const Utf8Character character = first_character(text);
+    const ooc::Utf8Character character = ooc::first_character(text);
     const auto code = static_cast<std::uint32_t>(character.code);
     if (character.code == '\n') {
       result += "\\n";
-    } else if (!character.is_valid || (is_control(character.code) && character.bytes == 1)) {
+    } else if (!character.is_valid || (ooc::is_control(character.code) && character.bytes == 1)) {
       result += fmt::format("\\x{:02x}", code);
-    } else if (is_control(character.code)) {
+    } else if (ooc::is_control(character.code)) {
       result += fmt::format("\\u{:04x}", code);
     } else {
       result += text.substr(0, character.bytes);

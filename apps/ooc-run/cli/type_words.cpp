@@ -26,7 +26,8 @@ bool is_float(ooc::ElementType type) {
 
 std::optional<ooc::DType> type_meant_by_ending(const std::filesystem::path& path) {
   const std::string ending = ooc::ending_of(path);
-  if (ending.empty()) return {};
+  constexpr std::size_t shortest = 3;  // ".f8": one letter, as in ".d", has other meanings
+  if (ending.size() < shortest) return {};
   try {
     return ooc::parse_dtype(std::string_view(ending).substr(1));
   } catch (const ooc::Error&) {

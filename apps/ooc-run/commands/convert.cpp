@@ -102,6 +102,7 @@ Outcome run(const ConvertRequest& request, const Interrupt& interrupt) {
            describe_losses(conversion, from.element, to.element, request.options.clip)),
        .writes = true},
       stats);
+  note_behind(source, outcome);
   outcome.written = printable(target.path.string());
   return outcome;
 }

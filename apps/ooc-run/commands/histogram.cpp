@@ -17,7 +17,7 @@ Outcome run(const HistogramRequest& request, const Interrupt& interrupt) {
   const RunSettings& settings = request.run;
   const ooc::HistogramOptions& options = request.bins;
   HistogramPicture picture(settings.side_files, options, request.logarithmic_counts);
-  const ooc::Source source = open_input(settings);
+  const ooc::Source source = open_input(settings, interrupt);
   if (settings.explain) {
     const Explanation explanation = explain_histogram(settings, source, options);
     return explain("histogram", settings, source, explanation, remarks_on(explanation, settings));

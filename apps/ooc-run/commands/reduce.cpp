@@ -18,7 +18,7 @@ Outcome run_with_histogram(const ReduceRequest& request, const Interrupt& interr
   const RunSettings& settings = request.run;
   const ooc::SummaryOptions options{request.reduce, *request.bins};
   HistogramPicture picture(settings.side_files, *request.bins, request.logarithmic_counts);
-  const ooc::Source source = open_input(settings);
+  const ooc::Source source = open_input(settings, interrupt);
   if (settings.explain) {
     const Explanation explanation = explain_summary(settings, source, options);
     return explain("reduce", settings, source, explanation, remarks_on(explanation, settings));
@@ -56,7 +56,7 @@ Outcome run(const ReduceRequest& request, const Interrupt& interrupt) {
   if (request.bins) return run_with_histogram(request, interrupt);
   const RunSettings& settings = request.run;
   const ooc::ReduceOptions& options = request.reduce;
-  const ooc::Source source = open_input(settings);
+  const ooc::Source source = open_input(settings, interrupt);
   if (settings.explain) {
     const Explanation explanation = explain_reduce(settings, source, options);
     return explain("reduce", settings, source, explanation, remarks_on(explanation, settings));

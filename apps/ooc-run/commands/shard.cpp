@@ -79,7 +79,7 @@ ooc::Stats collect(Session& session, const ooc::Source& section, const Question&
 
 Outcome run_shard(const RunSettings& settings, const Shard& shard, Question question,
                   const Interrupt& interrupt) {
-  const ooc::Source source = open_input(settings);
+  const ooc::Source source = open_input(settings, interrupt);
   question.type = source.type().value_or(ooc::DType{});
   question.offset = settings.format.offset;
   question.skip = settings.format.skip;

@@ -35,20 +35,6 @@ struct FileFacts {
 /// Describes each file of a source, in order. Throws Error(input).
 std::vector<FileFacts> describe_files(const ooc::Source& source);
 
-/// Reads up to 16 pieces of 64 KiB, spread evenly over the data of a source. Uses direct I/O if
-/// possible, which leaves the page cache unchanged. The offset of each piece from the first element
-/// and its length are multiples of 8 bytes. Throws Error(input).
-std::vector<std::byte> sample_of(const ooc::Source& source);
-
-/// Reads up to 16 KiB from the beginning of a source's data, if they can be read with direct I/O or
-/// are in the page cache: this is fast and leaves the page cache unchanged. Otherwise returns
-/// nothing.
-std::vector<std::byte> glance(const ooc::Source& source);
-
-/// Reads the first bytes of a file, at most a page, with direct I/O if possible. Throws
-/// Error(input).
-std::vector<std::byte> head_of(const ooc::File& file);
-
 /// Throws Error(usage) for an address on a server: `command` measures disks.
 void require_local(const std::string& path, std::string_view command);
 

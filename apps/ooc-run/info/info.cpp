@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <ooc/detail/dataset/judgement.hpp>
+#include <ooc/detail/dataset/sample.hpp>
 #include <ooc/error.hpp>
 
-#include "dataset/type_doubt.hpp"
 #include "info/report.hpp"
 #include "run/explanation.hpp"
 #include "run/session.hpp"
@@ -16,19 +17,26 @@ namespace {
 
 /// Opens the file from byte `offset` to its end.
 ooc::Source data_behind(const std::filesystem::path& path, std::uint64_t offset) {
-  return ooc::open(path, {.type = {}, .offset = offset, .count = {}});
+  return ooc::open_unjudged({&path, 1}, {.offset = offset});
 }
 
 void guess_what_it_is(const ooc::Format& format, Info& info) {
-  if (info.source.bytes() == 0 || !type_is_default(info.source, format)) return;
   const ooc::File& first = info.source.files().front();
-  if (format.offset == 0) info.signature = recognise(head_of(first));
+  if (info.source.bytes() == 0 || info.source.format != "raw") return;
+  if (format.offset == 0) info.signature = ooc::signature_of(first);
+  if (!ooc::type_is_default(first, format)) return;
   if (!info.signature) {
-    info.guess = guess_type(sample_of(info.source), info.source.bytes());
+    info.guess = ooc::guess_type(ooc::sample_of(info.source), info.source.bytes());
   } else if (const auto offset = info.signature->data_offset; offset && *offset < first.size()) {
     const ooc::Source data = data_behind(first.path(), *offset);
-    info.guess = guess_type(sample_of(data), data.bytes());
+    info.guess = ooc::guess_type(ooc::sample_of(data), data.bytes());
   }
+}
+
+/// True if other commands read the files, as far as their first bytes tell.
+bool is_readable(const ooc::Source& source, const ooc::Format& format) {
+  return std::ranges::all_of(
+      source.files(), [&](const ooc::File& file) { return ooc::holds_numbers(file, format); });
 }
 
 }  // namespace
@@ -36,7 +44,7 @@ void guess_what_it_is(const ooc::Format& format, Info& info) {
 Outcome run(const InfoRequest& request, const Interrupt& /*interrupt*/) {
   RunSettings settings = request.run;
   settings.format.by_columns = true;  // convert and matmul refuse Fortran order
-  Info info{.source = open_source(settings.files, settings),
+  Info info{.source = ooc::open_unjudged(files_of(settings.files), settings.format),
             .files = {},
             .signature = {},
             .guess = {},
@@ -44,10 +52,9 @@ Outcome run(const InfoRequest& request, const Interrupt& /*interrupt*/) {
   const ooc::Source& source = info.source;
   if (settings.devices.size() == 1) require_usable(settings.devices);
   info.files = describe_files(source);  // first: reading data changes what is in the page cache
-  const bool is_asked_for = settings.format.type || settings.format.offset != 0;
   const bool has_structs = source.type() && source.type()->is_struct();
-  const bool is_readable = is_asked_for || std::ranges::all_of(source.files(), holds_numbers);
-  if (source.bytes() != 0 && !source.by_columns() && !has_structs && is_readable) {
+  if (source.bytes() != 0 && !source.by_columns() && !has_structs &&
+      is_readable(source, settings.format)) {
     info.readings.push_back({"histogram", explain_histogram(settings, source, {})});
     info.readings.push_back({"reduce", explain_reduce(settings, source, {})});
   }

@@ -132,7 +132,7 @@ std::string shape_text(const Info& info) {
 }
 
 std::string guess_text(const Info& info) {
-  const TypeGuess& guess = *info.guess;
+  const ooc::TypeGuess& guess = *info.guess;
   if (!guess.type) return guess.reason;
   const bool moved = info.signature && info.signature->data_offset;
   return fmt::format("probably {}{}; use --dtype {}{} ({})",
@@ -249,6 +249,9 @@ std::vector<FactRow> rows_of_data(const Info& info) {
   if (info.signature) {
     std::string text = "begins like " + info.signature->name;
     if (!info.signature->hint.empty()) text += ": " + info.signature->hint;
+    if (info.signature->data_offset) {
+      text += fmt::format(", whose numbers begin at byte {}", *info.signature->data_offset);
+    }
     rows.push_back({"but", text});
   }
   if (info.source.by_columns()) {
@@ -262,6 +265,9 @@ std::vector<FactRow> rows_of_data(const Info& info) {
   if (info.guess) rows.push_back({"looks like", guess_text(info)});
   if (!info.source.shape().empty()) rows.push_back({"shape", shape_text(info)});
   rows.push_back({"size", format_bytes(info.source.bytes())});
+  if (info.source.bytes_behind() != 0) {
+    rows.push_back({"behind it", format_bytes(info.source.bytes_behind()) + ", not read"});
+  }
   if (!info.source.by_columns()) rows.push_back({"a part by", selectors_text(info)});
   return rows;
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <ooc/detail/content/file_signature.hpp>
+#include <ooc/detail/content/type_guess.hpp>
 #include <ooc/source.hpp>
 #include <optional>
 #include <string>
@@ -7,8 +9,6 @@
 #include <vector>
 
 #include "dataset/file_facts.hpp"
-#include "dataset/file_signature.hpp"
-#include "dataset/type_guess.hpp"
 #include "result/report.hpp"
 #include "run/explanation.hpp"
 
@@ -24,9 +24,9 @@ struct Reading {
 struct Info {
   ooc::Source source;
   std::vector<FileFacts> files;
-  std::optional<FileSignature> signature;  // a raw file that begins like another format
-  std::optional<TypeGuess> guess;          // if neither the file nor an option gives the type
-  std::vector<Reading> readings;           // empty if there is nothing to read
+  std::optional<ooc::FileSignature> signature;  // a raw file that begins like another format
+  std::optional<ooc::TypeGuess> guess;          // if neither the file nor an option gives the type
+  std::vector<Reading> readings;                // empty if there is nothing to read
 };
 
 Json describe_info(const Info& info);

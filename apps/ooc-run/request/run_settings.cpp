@@ -24,6 +24,12 @@ ooc::DirectIo parse_direct(std::string_view text) {
   return choose(direct_names, ways, text);
 }
 
+ooc::FileFormat parse_format(std::string_view text) {
+  constexpr std::array formats{ooc::FileFormat::automatic, ooc::FileFormat::npy,
+                               ooc::FileFormat::raw};
+  return choose(format_names, formats, text);
+}
+
 ProgressMode parse_progress(std::string_view text) {
   constexpr std::array modes{ProgressMode::automatic, ProgressMode::plain, ProgressMode::none};
   return choose(progress_names, modes, text);
@@ -60,6 +66,7 @@ RunSettings read_run_settings(const Arguments& arguments) {
   settings.format.type = arguments.get("dtype", ooc::parse_dtype);
   settings.type_word =
       arguments.get("dtype", [](const std::string& word) { return word; }).value_or("");
+  settings.format.file = arguments.get("input-format", parse_format).value_or(settings.format.file);
   settings.format.offset = arguments.get("offset", parse_bytes).value_or(0);
   settings.format.skip = arguments.get("skip", parse_count).value_or(0);
   settings.format.count = arguments.get("count", parse_count);

@@ -134,7 +134,10 @@ Json describe_input(const ooc::Source& source, const ooc::Format& format) {
   for (const ooc::File& file : source.files()) {
     files.push_back({{"path", file.path().string()}, {"bytes", file.size()}});
   }
-  if (source.is_produced()) files.push_back({{"path", "-"}, {"bytes", source.bytes()}});
+  if (source.is_produced()) {
+    const std::string name = source.name() == "standard input" ? "-" : source.name();
+    files.push_back({{"path", name}, {"bytes", source.bytes()}});
+  }
   Json shape;
   if (!source.shape().empty()) {
     shape = std::vector<std::uint64_t>(source.shape().begin(), source.shape().end());
@@ -147,7 +150,8 @@ Json describe_input(const ooc::Source& source, const ooc::Format& format) {
           {"offset", format.offset},
           {"skip", format.skip},
           {"count", count_of(source)},
-          {"bytes", source.bytes()}};
+          {"bytes", source.bytes()},
+          {"bytes_behind", source.bytes_behind()}};
 }
 
 Json describe_run(const ooc::Stats& stats, bool writes, std::span<const std::string> reasons,
@@ -242,6 +246,13 @@ std::string heading(const ooc::Source& source) {
                                  ? "values of " + describe_type(type)
                                  : describe_values(count_of(source), type);
   return fmt::format("{}: {} ({})", name, values, source.type_reason);
+}
+
+void note_behind(const ooc::Source& source, Outcome& outcome) {
+  if (source.bytes_behind() == 0) return;
+  outcome.notes.push_back(fmt::format("{}: {} behind the array, which {} not read", source.name(),
+                                      format_count(source.bytes_behind(), "byte"),
+                                      source.bytes_behind() == 1 ? "is" : "are"));
 }
 
 std::string footer(const ooc::Stats& stats) {

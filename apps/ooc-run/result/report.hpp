@@ -12,6 +12,7 @@
 #include "rates/prediction.hpp"
 #include "result/document.hpp"
 #include "result/json.hpp"
+#include "result/outcome.hpp"
 
 namespace ooc_run {
 
@@ -42,6 +43,9 @@ std::string heading(const ooc::Source& source);
 
 /// Returns, for example, "4.29 GB in 632 ms, 6.80 GB/s, NVIDIA H200, direct, io_uring".
 std::string footer(const ooc::Stats& stats);
+
+/// Adds a note on bytes behind the arrays of .npy files, if there are any.
+void note_behind(const ooc::Source& source, Outcome& outcome);
 
 /// Returns a line that says which part of the input the result covers. Empty if it covers all.
 std::string partial_line(const ooc::Source& source, const ooc::Stats& stats);

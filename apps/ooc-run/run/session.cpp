@@ -1,15 +1,16 @@
 #include "run/session.hpp"
 
 #include <fmt/core.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <filesystem>
-#include <limits>
 #include <memory>
 #include <new>
+#include <ooc/detail/dataset/producer.hpp>
 #include <ooc/device.hpp>
 #include <ooc/error.hpp>
 #include <optional>
@@ -20,7 +21,6 @@
 #include "cli/failure.hpp"
 #include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
-#include "dataset/type_doubt.hpp"
 #include "result/reasons.hpp"
 #include "run/stall_guard.hpp"
 #include "run/together.hpp"
@@ -30,7 +30,31 @@
 namespace ooc_run {
 namespace {
 
-constexpr const char* standard_input = "-";
+/// True for "-", and for /dev/stdin unless that is a file, which has a size and can be read twice.
+bool is_standard_input(const std::string& file) {
+  if (file == "-") return true;
+  struct stat status {};
+  return file == "/dev/stdin" && ::fstat(STDIN_FILENO, &status) == 0 && !S_ISREG(status.st_mode) &&
+         !S_ISBLK(status.st_mode);
+}
+
+bool is_stream(const std::string& file) {
+  return is_standard_input(file) || ooc::is_pipe(file);
+}
+
+/// Throws Error(usage) for options that a stream cannot have.
+void refuse_of_streams(const RunSettings& settings, const std::string& name) {
+  const auto refuse = [&](const std::string& what, const std::string& hint) {
+    throw ooc::Error(ooc::ErrorKind::usage, name + ": " + what, {.hint = hint});
+  };
+  const ooc::Format& format = settings.format;
+  if (format.type && format.type->is_struct()) {
+    refuse("this command takes elements of one type", "save a field to a file");
+  }
+  if (settings.verify) {
+    refuse("--verify reads the data again, and a stream can be read once", "save it to a file");
+  }
+}
 
 /// Removes sentences that are there already: each engine of a pass gives its own.
 std::vector<std::string> without_repetitions(const std::vector<std::string>& sentences) {
@@ -86,42 +110,23 @@ ooc::Error not_verified(const ooc::Error& error) {
                    "the printed result is complete, as without --verify");
 }
 
-/// Returns the part of standard input that `format` says.
-ooc::Source read_standard_input(const ooc::DType& type, const ooc::Format& format) {
-  using Wide = unsigned __int128;
-  constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-  const auto clamp = [](Wide bytes) {
-    return static_cast<std::uint64_t>(std::min<Wide>(bytes, most));
-  };
-  const Wide element_bytes = ooc::size_of(type.element);
-  std::optional<std::uint64_t> bytes;
-  if (format.count) bytes = clamp(*format.count * element_bytes);
-  return ooc::produced(ooc::part_of(ooc::read_descriptor(STDIN_FILENO, "standard input"),
-                                    clamp(format.offset + format.skip * element_bytes), bytes),
-                       type);
-}
-
 }  // namespace
 
-ooc::Source open_input(const RunSettings& settings) {
-  const ooc::Format& format = settings.format;
-  const std::optional<ooc::DType>& type = format.type;
-  if (settings.files != std::vector<std::string>{standard_input}) return open_numbers(settings);
-  const auto refuse = [](const std::string& what, const std::string& hint) {
-    throw ooc::Error(ooc::ErrorKind::usage, "-: " + what, {.hint = hint});
-  };
-  if (!type) refuse("the type of standard input is not known", "say it with --dtype D");
-  if (type->is_struct())
-    refuse("this command takes elements of one type", "save a field to a file");
-  if (settings.verify) {
-    refuse("--verify reads the data again, and standard input can be read once",
-           "save it to a file");
+ooc::Source open_input(const RunSettings& settings, const Interrupt& interrupt) {
+  if (settings.files.size() != 1 || !is_stream(settings.files.front())) {
+    return open_numbers(settings);
   }
-  if (::isatty(STDIN_FILENO) != 0) {
-    refuse("standard input is a terminal", "pipe data to it, as in: cat FILE | ooc-run ...");
+  const std::string& name = settings.files.front();
+  const bool is_standard = is_standard_input(name);
+  refuse_of_streams(settings, name);
+  if (is_standard && ::isatty(STDIN_FILENO) != 0) {
+    throw ooc::Error(ooc::ErrorKind::usage, name + ": standard input is a terminal",
+                     {.hint = "pipe data to it, as in: cat FILE | ooc-run ..."});
   }
-  ooc::Source source = read_standard_input(*type, format);
-  source.type_reason = "asked for";
+  auto stream =
+      is_standard ? ooc::read_descriptor(STDIN_FILENO, "standard input") : ooc::read_pipe(name);
+  ooc::Source source = ooc::open(std::move(stream), settings.format, interrupt.token());
+  require_elements(source, settings.format);
   return source;
 }
 
@@ -130,37 +135,26 @@ ooc::Source open_numbers(const RunSettings& settings) {
 }
 
 ooc::Source open_numbers(std::span<const std::string> files, const RunSettings& settings) {
-  const bool is_asked_for = settings.format.type || settings.format.offset != 0;
-  try {
-    ooc::Source source = open_source(files, settings);
-    require_elements(source, settings.format);
-    if (!is_asked_for) {
-      for (const ooc::File& file : source.files()) require_numbers(file);
-    }
-    return source;
-  } catch (const ooc::Error& error) {
-    // A file without numbers is often refused for its size or type first. What the file contains is
-    // a better message.
-    if (!is_asked_for && error.kind() == ooc::ErrorKind::bad_input) {
-      for (const std::string& file : files) require_numbers(std::filesystem::path(file));
-    }
-    throw;
-  }
+  ooc::Source source = ooc::open(files_of(files), settings.format);
+  require_elements(source, settings.format);
+  return source;
 }
 
-ooc::Source open_source(std::span<const std::string> files, const RunSettings& settings) {
+std::vector<std::filesystem::path> files_of(std::span<const std::string> files) {
   std::vector<std::filesystem::path> paths;
   for (const std::string& file : files) {
-    if (file == standard_input) {
+    if (is_stream(file)) {
+      const std::string what = is_standard_input(file) ? "standard input" : "a pipe";
       throw ooc::Error(ooc::ErrorKind::usage,
-                       files.size() > 1 ? "-: standard input cannot be one of several files"
-                                        : "-: this command cannot read standard input",
+                       file + (files.size() > 1 ? ": " + what + " cannot be one of several files"
+                                                : ": this command cannot read " + what),
                        {.why = "it can be read once, from beginning to end",
-                        .hint = "save it to a file; a file named '-' is './-'"});
+                        .hint = file == "-" ? "save it to a file; a file named '-' is './-'"
+                                            : "save it to a file"});
     }
     paths.emplace_back(file);
   }
-  return ooc::open(paths, settings.format);
+  return paths;
 }
 
 namespace {
@@ -378,6 +372,7 @@ Outcome Session::report(std::string_view command, const ooc::Source& source,
                       verified_line(verified.seconds),
               .figure = figure},
              stats);
+  note_behind(source, outcome);
   if (verified.why_not) outcome.fail(*verified.why_not);
   return outcome;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -20,16 +21,16 @@
 
 namespace ooc_run {
 
-/// Opens the files as one dataset, whatever their content. Throws Error.
-ooc::Source open_source(std::span<const std::string> files, const RunSettings& settings);
-
-/// The same for commands that compute with the numbers in the files. Also throws if a file does not
-/// look like numbers (see require_numbers).
+/// Opens the files as one dataset of numbers. Throws Error, also for streams.
 ooc::Source open_numbers(std::span<const std::string> files, const RunSettings& settings);
 ooc::Source open_numbers(const RunSettings& settings);  // all files of the settings
 
-/// The same for commands that can read standard input, which is the file "-".
-ooc::Source open_input(const RunSettings& settings);
+/// The same for commands that can read a stream, which is the only file: standard input, named "-",
+/// or a pipe. Waits for its first bytes until the user interrupts the run.
+ooc::Source open_input(const RunSettings& settings, const Interrupt& interrupt);
+
+/// Returns the files as paths. Throws Error if one of them is a stream.
+std::vector<std::filesystem::path> files_of(std::span<const std::string> files);
 
 /// A command's description of its input and its result, as JSON and as text.
 struct Report {

@@ -9,22 +9,32 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace ooc {
 
+/// A format of files: `automatic` finds it, by the ending and the first bytes.
+enum class FileFormat {
+  automatic,  ///< a .npy file or raw numbers; files of other formats are refused
+  npy,        ///< a .npy file, whatever its name
+  raw,        ///< raw numbers, whatever they look like
+};
+
 /// Type and extent of raw data, and the .npy layouts to accept.
 struct Format {
-  std::optional<DType> type{};           ///< given by the user; empty: from the file or its name
-  std::uint64_t offset = 0;              ///< bytes to skip at the start of each raw file
-  std::uint64_t skip = 0;                ///< elements to skip in total, before those to use
-  std::optional<std::uint64_t> count{};  ///< elements to use in total; empty: all
-  bool by_columns = false;               ///< accept .npy files in Fortran order
+  std::optional<DType> type{};              ///< given by the user; empty: from the file or its name
+  std::uint64_t offset = 0;                 ///< bytes to skip at the start of each raw file
+  std::uint64_t skip = 0;                   ///< elements to skip in total, before those to use
+  std::optional<std::uint64_t> count{};     ///< elements to use in total; empty: all
+  bool by_columns = false;                  ///< accept .npy files in Fortran order
+  FileFormat file = FileFormat::automatic;  ///< of all files
 };
 
 /// An array in Fortran order, column by column, among the data.
@@ -97,8 +107,16 @@ class OOC_API Source {
   void begin_producer() const;
   /// Marks the end of that reading, after `read_bytes` bytes.
   void end_producer(std::uint64_t read_bytes) const noexcept;
-  /// Throws Error(usage) if a producer was read already.
+  /// Throws Error(usage) if a producer was read already, or if the source was moved from.
   void require_unread() const;
+
+  /// Returns how many bytes .npy files have behind their arrays, which are not read. They may be of
+  /// a file to which arrays are being appended. Of a stream, it is known when it has been read.
+  std::uint64_t bytes_behind() const noexcept {
+    return is_produced() ? produced_->producer->bytes_behind() : bytes_behind_;
+  }
+  /// Sets that number. The data stay as they are.
+  void set_bytes_behind(std::uint64_t bytes) noexcept { bytes_behind_ = bytes; }
 
   /// Returns a name for messages: the path of the first file, or the name of the producer.
   std::string name() const;
@@ -164,6 +182,7 @@ class OOC_API Source {
   std::vector<Extent> extents_;
   std::unique_ptr<Produced> produced_;
   std::uint64_t bytes_ = 0;
+  std::uint64_t bytes_behind_ = 0;
   bool is_section_ = false;
   std::uint64_t bytes_before_ = 0, whole_bytes_ = 0;  // of a section
   std::optional<DType> type_;
@@ -180,12 +199,26 @@ OOC_API bool begins_like_npy(const File& file);
 /// that of an object on a server, which is read in parts. Files that are named `.npy` or begin with
 /// its magic bytes (versions 1 to 3; C order unless `format.by_columns`) describe themselves. Other
 /// files are raw: their type is `format.type`, else the one that their extension names (.f32, .i16,
-/// ...), else u1. Throws Error: `usage` if `paths` is empty, or for an offset into a .npy file;
-/// `input` if a file cannot be opened or read; `bad_input` for headers that cannot be parsed, types
-/// that differ or contradict `format`, and sizes that do not fit.
+/// ...), else u1, unless they look like numbers of another type. A pipe, which is the only file, is
+/// read once: see Producer.
+///
+/// Throws Error: `usage` if `paths` is empty, for an offset into a .npy file, and for data without
+/// a type; `input` if a file cannot be opened or read; `bad_input` for files of other formats
+/// (gzip, HDF5, text, ...), headers that cannot be parsed, types that differ or contradict
+/// `format`, and sizes that do not fit. Other formats are refused unless `format.offset` skips
+/// their header or `format.file` says that they are meant.
 OOC_API Source open(std::span<const std::filesystem::path> paths, const Format& format = {});
+/// Opens the files of a list, `open({"a.f32", "b.f32"})`, in the same way.
+OOC_API Source open(std::initializer_list<std::filesystem::path> paths, const Format& format = {});
 /// Opens one file in the same way.
 OOC_API Source open(const std::filesystem::path& path, const Format& format = {});
+/// Opens what a producer makes in the same way: if it begins like a .npy file it is one, and other
+/// formats are refused. Reads its beginning, until `stop` is requested. `format` has neither offset
+/// nor count, and the type, unless it is a .npy file:
+///
+///     const ooc::Source input = ooc::open(ooc::read_descriptor(STDIN_FILENO, "the input"));
+OOC_API Source open(std::unique_ptr<Producer> producer, const Format& format = {},
+                    std::stop_token stop = {});
 
 /// Returns `count` elements of a source, or structs, from index `first` on, as a source of its own.
 /// It shares the open files and outlives the source. Operators see the place of its records in the
@@ -219,11 +252,13 @@ OOC_API Source shard_rows(const Source& whole, std::uint64_t index, std::uint64_
 OOC_API Source from_memory(std::span<const std::byte> memory, DType type, std::uint64_t columns = 1,
                            std::string name = "an array in memory");
 
-/// Returns what a producer makes as a source, which can be read once. See Producer.
+/// Returns what a producer makes as a source, which can be read once: its bytes as they are. See
+/// Producer.
 OOC_API Source produced(std::unique_ptr<Producer> producer, DType type,
                         std::span<const std::uint64_t> row_shape = {});
 
-/// Returns what is read from a descriptor (see read_descriptor()) as such a source:
+/// Opens what is read from a descriptor (see read_descriptor()) as open() does. Waits for the first
+/// bytes. If it begins like a .npy file, its header has to agree with `type` and `row_shape`:
 ///
 ///     const ooc::Source input = ooc::from_descriptor(STDIN_FILENO, {ooc::ElementType::f4});
 OOC_API Source from_descriptor(int descriptor, DType type,

@@ -21,16 +21,41 @@ constexpr bool little_endian = std::endian::native == std::endian::little;
 // No struct of a dataset is larger, and no sum or product of such sizes overflows.
 constexpr std::size_t most_struct_bytes = std::size_t{1} << 30;
 
-/// Names of element types elsewhere: in C, in NumPy (whose int and float have 64 bits) and in
-/// low-precision computing.
+/// Other names that NumPy accepts: of types of C, and codes of one letter.
 struct OtherName {
   std::string_view name, code;
 };
-constexpr std::array other_names{
-    OtherName{"double", "f8"}, OtherName{"float", "f8"}, OtherName{"fp64", "f8"},
-    OtherName{"single", "f4"}, OtherName{"fp32", "f4"},  OtherName{"half", "f2"},
-    OtherName{"fp16", "f2"},   OtherName{"int", "i8"},   OtherName{"long", "i8"},
-    OtherName{"short", "i2"},  OtherName{"byte", "i1"}};
+constexpr std::array numpy_names{
+    OtherName{"byte", "i1"},  OtherName{"ubyte", "u1"},     OtherName{"short", "i2"},
+    OtherName{"half", "f2"},  OtherName{"ushort", "u2"},    OtherName{"intc", "i4"},
+    OtherName{"int", "i8"},   OtherName{"uintc", "u4"},     OtherName{"uint", "u8"},
+    OtherName{"long", "i8"},  OtherName{"ulong", "u8"},     OtherName{"longlong", "i8"},
+    OtherName{"float", "f8"}, OtherName{"ulonglong", "u8"}, OtherName{"double", "f8"},
+    OtherName{"b", "i1"},     OtherName{"single", "f4"},    OtherName{"B", "u1"},
+    OtherName{"h", "i2"},     OtherName{"H", "u2"},         OtherName{"i", "i4"},
+    OtherName{"I", "u4"},     OtherName{"l", "i8"},         OtherName{"L", "u8"},
+    OtherName{"q", "i8"},     OtherName{"Q", "u8"},         OtherName{"e", "f2"},
+    OtherName{"f", "f4"},     OtherName{"d", "f8"}};
+
+/// Names in low-precision computing.
+constexpr std::array other_names{OtherName{"fp64", "f8"}, OtherName{"fp32", "f4"},
+                                 OtherName{"fp16", "f2"}};
+
+/// True for the name of a type that exists elsewhere, such as fp8, i24 and c8: it is no typing
+/// error. Long names count bits, short ones bits or bytes.
+bool is_another_type(std::string_view name) {
+  constexpr std::array long_kinds{"float", "int", "uint", "complex"};
+  constexpr std::array short_kinds{"f", "fp", "i", "u", "c", "bf"};
+  constexpr std::array bits{"8", "16", "24", "32", "48", "64", "80", "96", "128", "256"};
+  constexpr std::array bytes{"1", "2", "3", "4", "6", "10", "12"};
+  const auto is_one_of = [](const auto& words, std::string_view word) {
+    return std::ranges::find(words, word) != words.end();
+  };
+  const std::size_t digits = std::min(name.find_first_of("0123456789"), name.size());
+  const std::string_view kind = name.substr(0, digits), number = name.substr(digits);
+  return (is_one_of(long_kinds, kind) && is_one_of(bits, number)) ||
+         (is_one_of(short_kinds, kind) && (is_one_of(bits, number) || is_one_of(bytes, number)));
+}
 
 /// Returns the code or name that was probably meant; empty if there is no clear candidate.
 std::string_view nearest_name(std::string_view text) {
@@ -39,6 +64,10 @@ std::string_view nearest_name(std::string_view text) {
   for (const OtherName& other : other_names) {
     if (start == other.name) return other.code;
   }
+  for (const TypeNames& type : type_names) {
+    if (start == type.code || start == type.name) return start == type.code ? type.code : type.name;
+  }
+  if (is_another_type(start)) return {};
   std::string_view nearest;
   std::size_t least = 3;  // edits; fewer are required
   for (const TypeNames& type : type_names) {
@@ -80,6 +109,8 @@ DType parse_element(std::string_view text) {
     order = name.front();
     name.remove_prefix(1);
   }
+  const auto other = std::ranges::find(numpy_names, name, &OtherName::name);
+  if (other != numpy_names.end()) name = other->code;
   auto found = std::ranges::find_if(
       type_names, [&](const TypeNames& type) { return name == type.code || name == type.name; });
   // Names that count bits are tried second, because "u8" is NumPy's code for 8 bytes.

@@ -6,40 +6,13 @@
 #include <limits>
 #include <utility>
 
-#include "dataset/formats/formats.hpp"
-#include "dataset/product_of.hpp"
+#include "dataset/shape.hpp"
 
 namespace ooc {
 namespace {
 
-/// Returns the number of elements of a row of data of that shape; empty if it exceeds 64 bits.
-std::optional<std::uint64_t> columns_of(std::span<const std::uint64_t> shape) {
-  return product_of(shape.subspan(std::min<std::size_t>(shape.size(), 1)));
-}
-
-/// Returns the elements of a type, for messages.
-std::string elements_of(const DType& type) {
-  if (!type.is_struct()) return std::string(name_of(type.element)) + " elements";
-  return "structs of " + std::to_string(type.struct_bytes) + " bytes";
-}
-
-/// Returns the code of a type, for messages that tell bool from u1.
-std::string held_by(const DType& type) {
-  return type.is_bool ? "|b1" : code_of(type);
-}
-
 std::uint64_t element_bytes_of(const Source& source) {
   return source.type() ? ooc::size_of(*source.type()) : 1;
-}
-
-/// The first elements of such a file are not the first ones of the array.
-Error no_part_by_columns(const File& file) {
-  return Error(ErrorKind::usage,
-               file.path().string() + ": a part of an array in Fortran order cannot be read",
-               {.path = file.path(),
-                .why = "its elements are stored column by column",
-                .hint = "save it by rows",
-                .remedies = {{Change::unset, "Format::count"}}});
 }
 
 /// Returns the number of elements of a row of a source that is to be cut into rows. Throws
@@ -57,137 +30,6 @@ Error no_such_section(const Source& whole, std::uint64_t held, std::uint64_t fir
                                 std::to_string(count) + " from index " + std::to_string(first) +
                                 " on"};
 }
-
-/// Builds a source from files of one type.
-class SourceBuilder {
- public:
-  explicit SourceBuilder(const Format& format) : format_(format), elements_to_skip_(format.skip) {
-    if (format.count) elements_left_ = *format.count;
-  }
-
-  void add(File file) {
-    const bool npy = is_npy(file);
-    Description description = npy ? describe_npy(file, format_) : describe_raw(file, format_);
-    const std::optional<std::uint64_t> columns = columns_of(description.shape);
-    if (files_.empty()) {
-      type_ = description.type;
-      type_reason_ = std::move(description.type_reason);
-      columns_ = columns;
-      shape_ = description.shape;
-      version_ = description.version;
-    }
-    if (description.version != version_) version_.clear();
-    require_same_type(file, description.type, npy);
-    (npy ? npy_files_ : raw_files_) += 1;
-    const auto index = static_cast<std::uint32_t>(files_.size());
-    const std::uint64_t first = elements_used_;
-    const Extent used = extent_to_use(file, description, index);
-    if (description.by_columns && used.bytes != 0) {
-      if (used.bytes != description.bytes) throw no_part_by_columns(file);
-      column_major_.push_back({first, description.shape});
-    }
-    extents_.push_back(used);
-    if (used.bytes != 0 && columns != columns_) columns_.reset();
-    if (used.bytes != description.bytes) shape_.clear();
-    files_.push_back(std::move(file));
-  }
-
-  Source build() {
-    require_enough();
-    if (files_.size() > 1) shape_.clear();
-    Source source{std::move(files_), std::move(extents_), type_};
-    source.set_shape(std::move(shape_));
-    source.set_columns(columns_);
-    source.format = raw_files_ == 0 ? "npy" : npy_files_ == 0 ? "raw" : "mixed";
-    source.format_version = std::move(version_);
-    source.type_reason = std::move(type_reason_);
-    source.set_column_major(std::move(column_major_));
-    return source;
-  }
-
- private:
-  /// Throws Error(bad_input) if there are fewer elements than are to be skipped and used.
-  void require_enough() const {
-    const std::filesystem::path& last = files_.back().path();
-    if (elements_to_skip_ > 0) {
-      throw Error(ErrorKind::bad_input,
-                  last.string() + ": there are only " +
-                      std::to_string(format_.skip - elements_to_skip_) +
-                      " elements, fewer than the " + std::to_string(format_.skip) + " to skip",
-                  {.path = last, .remedies = {{Change::lower, "Format::skip"}}});
-    }
-    if (format_.count && elements_left_ > 0) {
-      throw Error(
-          ErrorKind::bad_input,
-          last.string() + ": there are only " + std::to_string(*format_.count - elements_left_) +
-              " elements" + (format_.skip == 0 ? "" : " behind those to skip") + ", not the " +
-              std::to_string(*format_.count) + " asked for",
-          {.path = last,
-           .remedies = {{Change::lower, "Format::count"}, {Change::unset, "Format::count"}}});
-    }
-  }
-
-  void require_same_type(const File& file, const DType& type, bool npy) const {
-    if (type == type_) return;
-    std::vector<Remedy> remedies;
-    if (raw_files_ != 0 || !npy) remedies.push_back({Change::set, "Format::type"});
-    if (!type.is_struct() && !type_.is_struct()) {
-      remedies.push_back({.change = Change::convert, .value = code_of(type_)});
-    }
-    throw Error(ErrorKind::bad_input,
-                file.path().string() + ": holds " + held_by(type) + ", but " +
-                    files_.front().path().string() + " holds " + held_by(type_),
-                {.path = file.path(),
-                 .why = "all files of a dataset have one type",
-                 .remedies = std::move(remedies)});
-  }
-
-  /// Returns the part of a file to use, as `Format::skip` and `Format::count` say. Throws
-  /// Error(bad_input) if its bytes are not whole elements.
-  Extent extent_to_use(const File& file, const Description& description, std::uint32_t index) {
-    const std::size_t element_bytes = ooc::size_of(type_);
-    const std::uint64_t elements = description.bytes / element_bytes;
-    const std::uint64_t rest = description.bytes % element_bytes;
-    const std::uint64_t skipped = std::min(elements, elements_to_skip_);
-    const std::uint64_t used = std::min(elements - skipped, elements_left_);
-    elements_to_skip_ -= skipped;
-    elements_left_ -= used;
-    elements_used_ += used;
-    if (rest != 0 && elements_left_ > 0) {
-      std::vector<Remedy> remedies{{Change::set, "Format::offset"}, {Change::set, "Format::type"}};
-      if (elements_used_ != 0) {
-        remedies.insert(remedies.begin(), {Change::set, "Format::count",
-                                           std::to_string(elements_used_), "leaves the rest out"});
-      }
-      throw Error(
-          ErrorKind::bad_input,
-          file.path().string() + ": " + std::to_string(description.bytes) +
-              (description.bytes == 1 ? " byte is" : " bytes are") + " not a whole number of " +
-              elements_of(type_),
-          {.path = file.path(),
-           .why = std::to_string(rest) +
-                  (rest == 1 ? " byte is left over after " : " bytes are left over after ") +
-                  std::to_string(elements) + (elements == 1 ? " element" : " elements"),
-           .remedies = std::move(remedies)});
-    }
-    return {index, description.offset + skipped * element_bytes, used * element_bytes};
-  }
-
-  const Format& format_;
-  std::uint64_t elements_to_skip_;
-  std::uint64_t elements_left_ = std::numeric_limits<std::uint64_t>::max();
-  std::uint64_t elements_used_ = 0;
-  std::vector<File> files_;
-  std::vector<Extent> extents_;
-  std::vector<std::uint64_t> shape_;
-  std::optional<std::uint64_t> columns_;
-  DType type_;
-  std::string type_reason_;
-  std::string version_;
-  std::vector<ColumnMajorArray> column_major_;
-  std::size_t npy_files_ = 0;
-  std::size_t raw_files_ = 0;
-};
 
 }  // namespace
 
@@ -234,6 +76,10 @@ Source::Source(std::unique_ptr<Producer> producer, DType type,
 }
 
 void Source::require_unread() const {
+  if (files_ == nullptr && !is_produced()) {
+    throw Error(ErrorKind::usage, "a source that was moved from has no data",
+                {.hint = "use the source that it was moved to"});
+  }
   if (!is_produced() || !produced_->taken.test()) return;
   throw Error(ErrorKind::usage, name() + ": was read already",
               {.why = "what a producer makes can be read once"});
@@ -279,17 +125,6 @@ std::optional<std::string> Source::check_unchanged() const {
          ": renamed, replaced or given other attributes meanwhile; this is of what was opened";
 }
 
-Source open(std::span<const std::filesystem::path> paths, const Format& format) {
-  if (paths.empty()) throw Error(ErrorKind::usage, "a dataset has at least one file");
-  SourceBuilder builder{format};
-  for (const std::filesystem::path& path : paths) builder.add(File::open(path));
-  return builder.build();
-}
-
-Source open(const std::filesystem::path& path, const Format& format) {
-  return open(std::span{&path, 1}, format);
-}
-
 Source shard(const Source& whole, std::uint64_t index, std::uint64_t count,
              std::uint64_t partition) {
   if (index >= count || partition == 0) {
@@ -307,6 +142,7 @@ Source shard(const Source& whole, std::uint64_t index, std::uint64_t count,
 }
 
 Source section(const Source& whole, std::uint64_t first, std::uint64_t count) {
+  whole.require_unread();
   if (whole.is_produced()) {
     throw Error(ErrorKind::usage, whole.name() + ": has no sections",
                 {.why = "what a producer makes is read once, from beginning to end",
@@ -380,11 +216,6 @@ Source from_memory(std::span<const std::byte> memory, DType type, std::uint64_t 
 Source produced(std::unique_ptr<Producer> producer, DType type,
                 std::span<const std::uint64_t> row_shape) {
   return {std::move(producer), std::move(type), row_shape};
-}
-
-Source from_descriptor(int descriptor, DType type, std::span<const std::uint64_t> row_shape,
-                       std::string name) {
-  return produced(read_descriptor(descriptor, std::move(name)), std::move(type), row_shape);
 }
 
 }  // namespace ooc

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "dataset/product_of.hpp"
+#include "dataset/shape.hpp"
 
 namespace ooc {
 namespace {

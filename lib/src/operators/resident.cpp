@@ -11,6 +11,7 @@ namespace ooc {
 namespace {
 
 void require_readable_again(const Source& source) {
+  source.require_unread();
   if (!source.is_produced()) return;
   throw Error(ErrorKind::usage, source.name() + ": cannot stay on the device",
               {.why = "it is read once, so there is no pass after the first",

@@ -50,7 +50,7 @@ TEST(DType, UnderstandsByteOrder) {
 }
 
 TEST(DType, RefusesWhatItDoesNotKnow) {
-  for (const char* text : {"", "<", "f3", "F4", "float", "f4 ", "<>f4", "u128", "complex64"}) {
+  for (const char* text : {"", "<", "f3", "F4", "floaty", "f4 ", "<>f4", "u128", "complex64"}) {
     test::expect_error(ErrorKind::usage, "unknown dtype", [&] { parse_dtype(text); });
   }
   test::expect_error(ErrorKind::usage, "no byte order", [] { parse_dtype("|f4"); });
@@ -58,10 +58,37 @@ TEST(DType, RefusesWhatItDoesNotKnow) {
                      [] { parse_dtype(std::string(1'000'000, 'x')); });
 }
 
+TEST(DType, AcceptsTheNamesThatNumPyDoes) {
+  const std::vector<std::pair<const char*, const char*>> cases{{"double", "<f8"},
+                                                               {"float", "<f8"},
+                                                               {"single", "<f4"},
+                                                               {"half", "<f2"},
+                                                               {"d", "<f8"},
+                                                               {"f", "<f4"},
+                                                               {"e", "<f2"},
+                                                               {"b", "|i1"},
+                                                               {"B", "|u1"},
+                                                               {"h", "<i2"},
+                                                               {"H", "<u2"},
+                                                               {"i", "<i4"},
+                                                               {"I", "<u4"},
+                                                               {"l", "<i8"},
+                                                               {"L", "<u8"},
+                                                               {"q", "<i8"},
+                                                               {"Q", "<u8"},
+                                                               {">d", ">f8"},
+                                                               {"int", "<i8"},
+                                                               {"short", "<i2"},
+                                                               {"ubyte", "|u1"},
+                                                               {"uintc", "<u4"},
+                                                               {"{x:d,y:>h}", "{x:<f8,y:>i2}"}};
+  for (const auto& [text, code] : cases) EXPECT_EQ(code_of(parse_dtype(text)), code) << text;
+}
+
 TEST(DType, SuggestsTheNearest) {
   const std::vector<std::pair<const char*, const char*>> cases{
-      {"float3", "'float32'"}, {">flaot64", "'float64'"}, {"unit8", "'uint8'"}, {"bf61", "'bf16'"},
-      {"uint", "'uint8'"},     {"double", "'f8'"},        {"float", "'f8'"},    {"fp16", "'f2'"},
+      {"float3", "'float32'"}, {">flaot64", "'float64'"}, {"unit8", "'uint8'"},
+      {"bf61", "'bf16'"},      {"unit", "'uint8'"},       {"fp16", "'f2'"},
       {"F4", "'f4'"},          {"INT32", "'int32'"},      {"4f", "'f4'"}};
   for (const auto& [text, expected] : cases) {
     try {
@@ -74,7 +101,8 @@ TEST(DType, SuggestsTheNearest) {
 }
 
 TEST(DType, SuggestsNothingForWhatIsFarFromAll) {
-  for (const char* text : {"complex64", "string", "", "x"}) {
+  for (const char* text : {"complex64", "string", "", "x", "fp8", "i24", "c8", "c16", "u3", "f1",
+                           "int24", "float128", "bf8", ">i24"}) {
     try {
       parse_dtype(text);
       ADD_FAILURE() << text;

@@ -1,8 +1,11 @@
 // Tests which sources an operator may read, depending on the element type of its Input.
 
+#include <ooc/chunks.hpp>
 #include <ooc/detail/operators/input_type.hpp>
 #include <ooc/fold.hpp>
 #include <ooc/map.hpp>
+#include <ooc/operators.hpp>
+#include <ooc/resident.hpp>
 
 #include <gtest/gtest.h>
 
@@ -10,6 +13,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "io/expect_error.hpp"
@@ -86,6 +90,28 @@ TEST_F(InputTypeTest, PlainBytesAreReadAsAnything) {
   const auto odd = directory_.write("odd", std::string(63, 'x'));
   expect_refused<float>("63 bytes are not a whole number of elements of 4 bytes",
                         Source{File::open(odd)});
+}
+
+/// It has no data, and the answer would be that of an empty file.
+TEST_F(InputTypeTest, ASourceThatWasMovedFromIsNoInput) {
+  Source from = open(directory_.write("a.f32", std::string(64, 'x')));
+  const Source to = std::move(from);
+  const auto expect_none = [](auto&& body) {
+    expect_error(ErrorKind::usage, "a source that was moved from has no data", body);
+  };
+  expect_none([&] { count<float>(from); });
+  expect_none([&] { fold(coordinator_, std::tuple{test::Count<float>{}}, from); });
+  expect_none([&] { reduce(coordinator_, from); });
+  expect_none([&] { histogram(coordinator_, from); });
+  expect_none([&] { convert(coordinator_, from, {.path = directory_.path() / "out.u8"}); });
+  expect_none([&] {
+    map(coordinator_, test::Zero<float, std::uint8_t>{}, from,
+        {.path = directory_.path() / "out.u8"});
+  });
+  expect_none([&] { Chunks(coordinator_, from).next(); });
+  expect_none([&] { Resident(coordinator_, from); });
+  expect_none([&] { shard(from, 0, 2); });
+  EXPECT_EQ(count<float>(to), 16u);
 }
 
 TEST_F(InputTypeTest, TheHeaderOfAnNpyFileIsNoData) {

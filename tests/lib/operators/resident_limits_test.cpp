@@ -155,7 +155,7 @@ TEST(ResidentOfAProducer, IsRefused) {
   Coordinator machine(make_device(DeviceKind::cpu));
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
-  const Source source = from_descriptor(ends[0], {ElementType::f4});
+  const Source source = produced(read_descriptor(ends[0], "a pipe"), {ElementType::f4});
   test::expect_error(ErrorKind::usage, "cannot stay on the device",
                      [&] { Resident(machine, source); });
   close(ends[0]);

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "dataset/beginning.hpp"
+
 namespace ooc {
 
 /// A file as its format describes it: which bytes are data, and their type.
@@ -19,16 +21,17 @@ struct Description {
   std::vector<std::uint64_t> shape{};
   std::string version{};
   bool by_columns = false;
+  std::uint64_t bytes_behind = 0;  // behind the data of a .npy file
 };
 
-/// True if the file begins like a .npy file or has that extension. Throws Error as
-/// begins_like_npy().
-bool is_npy(const File& file);
+/// True if a file or stream begins like a .npy file or has that extension, unless `format` says
+/// what it is. Throws Error(input).
+bool is_npy(Beginning& file, const Format& format);
 
-/// Parses the header of a .npy file. Throws Error: `usage` if `format` has an offset; `bad_input`
-/// if the header cannot be parsed, or contradicts the size of the file or `format`; `input` if it
-/// cannot be read.
-Description describe_npy(const File& file, const Format& format);
+/// Parses the header of a .npy file or stream. Throws Error: `usage` if `format` has an offset;
+/// `bad_input` if the header cannot be parsed, or contradicts the size of the file or `format`;
+/// `input` if it cannot be read.
+Description describe_npy(Beginning& file, const Format& format);
 
 /// Describes a raw file, with the type from `format`, its extension, or the default u1. Throws
 /// Error(bad_input) if the file ends before `format.offset`.

@@ -1,6 +1,6 @@
 #include "dataset/formats/formats.hpp"
 #include "dataset/formats/npy_type.hpp"
-#include "dataset/product_of.hpp"
+#include "dataset/shape.hpp"
 
 #include <ooc/detail/base/units.hpp>
 #include <ooc/error.hpp>
@@ -33,20 +33,19 @@ struct Header {
   std::vector<std::uint64_t> shape;
 };
 
-std::string read_text(const File& file, std::uint64_t offset, std::size_t bytes) {
-  if (offset > file.size() || bytes > file.size() - offset) {
-    throw not_understood(file, "ends within its .npy header");
+std::string read_text(Beginning& file, std::size_t offset, std::size_t bytes) {
+  const std::string_view text = file.first_text(offset + bytes);
+  if (text.size() < offset + bytes) {
+    throw not_understood(file.path(), "ends within its .npy header");
   }
-  std::string text(bytes, '\0');
-  read_exactly(file, offset, std::as_writable_bytes(std::span(text)));
-  return text;
+  return std::string(text.substr(offset));
 }
 
 /// Parses the form of dictionary that NumPy writes. Nothing is evaluated. Any deviation throws
 /// Error(bad_input) with the byte offset.
 class HeaderParser {
  public:
-  HeaderParser(const File& file, std::string_view text, std::size_t text_offset)
+  HeaderParser(const std::filesystem::path& file, std::string_view text, std::size_t text_offset)
       : file_(file), text_(text), text_offset_(text_offset) {}
 
   Header parse() {
@@ -67,9 +66,9 @@ class HeaderParser {
   [[noreturn]] void fail(const std::string& expected) const {
     const std::size_t offset = text_offset_ + position_;
     throw Error(ErrorKind::bad_input,
-                file_.path().string() + ": .npy header not understood at byte " +
-                    std::to_string(offset) + ": expected " + expected,
-                {.path = file_.path(), .offset = offset});
+                file_.string() + ": .npy header not understood at byte " + std::to_string(offset) +
+                    ": expected " + expected,
+                {.path = file_, .offset = offset});
   }
 
   void parse_entry() {
@@ -199,7 +198,7 @@ class HeaderParser {
     if (!accept(wanted)) fail(std::string{"'"} + wanted + "'");
   }
 
-  const File& file_;
+  const std::filesystem::path& file_;
   std::string_view text_;
   std::size_t text_offset_;  // offset of the text in the file
   std::size_t position_ = 0;
@@ -221,13 +220,13 @@ struct Place {
   std::string version;
 };
 
-Place find_header(const File& file) {
+Place find_header(Beginning& file) {
   const std::string version = read_text(file, magic.size(), 2);
   const int major = static_cast<unsigned char>(version[0]);
   const int minor = static_cast<unsigned char>(version[1]);
   std::string version_text = std::to_string(major) + "." + std::to_string(minor);
   if (major < 1 || major > 3 || minor != 0) {
-    throw not_understood(file,
+    throw not_understood(file.path(),
                          ".npy version " + version_text + " is not known, only 1.0 to 3.0 are");
   }
   const std::size_t length_bytes = major == 1 ? 2 : 4;
@@ -237,42 +236,62 @@ Place find_header(const File& file) {
     length |= std::size_t{static_cast<unsigned char>(text[i])} << (8 * i);
   }
   if (length > longest_header) {
-    throw not_understood(file, "its .npy header claims " + std::to_string(length) +
-                                   " bytes; no more than 65536 are read");
+    throw not_understood(file.path(), "its .npy header claims " + std::to_string(length) +
+                                          " bytes; no more than 65536 are read");
   }
   return {version_end + length_bytes, length, std::move(version_text)};
 }
 
-void require_magic(const File& file) {
-  if (file.size() == 0) throw not_understood(file, "is empty, not a .npy file");
-  if (!begins_like_npy(file)) {
-    throw not_understood(file, "is named .npy but does not begin like a .npy file",
+void require_magic(Beginning& file) {
+  const std::string_view begin = file.first_text(magic.size());
+  if (begin.empty()) throw not_understood(file.path(), "is empty, not a .npy file");
+  if (begin != magic) {
+    throw not_understood(file.path(), "is named .npy but does not begin like a .npy file",
                          "if it holds raw numbers, give it another ending, such as .f32");
   }
 }
 
-void require_size(const File& file, std::uint64_t expected) {
-  if (file.size() < expected) {
-    throw not_understood(file, "is truncated: its header says " + std::to_string(expected) +
-                                   " bytes, the file has " + std::to_string(file.size()));
+/// Returns the number of bytes behind the first `expected` ones. Of a stream, RestProducer counts
+/// them.
+std::uint64_t bytes_behind(const Beginning& file, std::uint64_t expected) {
+  if (!file.bytes()) return 0;
+  if (*file.bytes() < expected) {
+    throw not_understood(file.path(), "is truncated: its header says " + std::to_string(expected) +
+                                          " bytes, the file has " + std::to_string(*file.bytes()));
   }
-  if (file.size() > expected) {
-    throw not_understood(file, "is too long: its header says " + std::to_string(expected) +
-                                   " bytes, the file has " + std::to_string(file.size()));
-  }
+  return *file.bytes() - expected;
+}
+
+/// Returns the type that a header declares. bfloat16, for which NumPy has no code, is saved as two
+/// opaque bytes: they are read so if the user says it.
+DType type_of(const std::filesystem::path& file, const NpyDescr& descr, const Format& format) {
+  const bool has_two_bytes = descr.fields.empty() && descr.code.ends_with("V2") &&
+                             descr.code.find_first_not_of("<>=|V2") == std::string::npos;
+  if (!has_two_bytes) return npy_type(file, descr);
+  if (format.type && format.type->element == ElementType::bf16) return *format.type;
+  throw Error(ErrorKind::bad_input,
+              file.string() + ": holds opaque bytes (" + in_quotes(descr.code) +
+                  "), which are not supported",
+              {.path = file,
+               .why = "bfloat16 numbers are saved so, and others",
+               .remedies = {{Change::set, "Format::type", "bf16", "if they are bfloat16"}}});
 }
 
 }  // namespace
 
 bool begins_like_npy(const File& file) {
-  return file.size() >= magic.size() && read_text(file, 0, magic.size()) == magic;
+  if (file.size() < magic.size()) return false;
+  std::string text(magic.size(), '\0');
+  read_exactly(file, 0, std::as_writable_bytes(std::span(text)));
+  return text == magic;
 }
 
-bool is_npy(const File& file) {
-  return ending_of(file.path()) == ".npy" || begins_like_npy(file);
+bool is_npy(Beginning& file, const Format& format) {
+  if (format.file != FileFormat::automatic) return format.file == FileFormat::npy;
+  return ending_of(file.path()) == ".npy" || file.first_text(magic.size()) == magic;
 }
 
-Description describe_npy(const File& file, const Format& format) {
+Description describe_npy(Beginning& file, const Format& format) {
   require_magic(file);
   if (format.offset != 0) {
     throw Error(ErrorKind::usage, file.path().string() + ": an offset is for raw files only",
@@ -280,8 +299,8 @@ Description describe_npy(const File& file, const Format& format) {
   }
   Place place = find_header(file);
   const std::string text = read_text(file, place.offset, place.bytes);
-  Header header = HeaderParser{file, text, place.offset}.parse();
-  const DType type = npy_type(file, header.descr);
+  Header header = HeaderParser{file.path(), text, place.offset}.parse();
+  const DType type = type_of(file.path(), header.descr, format);
   if (format.type && code_of(*format.type) != code_of(type)) {
     throw Error(ErrorKind::bad_input,
                 file.path().string() + ": holds " + code_of(type) + ", not the " +
@@ -292,7 +311,7 @@ Description describe_npy(const File& file, const Format& format) {
   }
   const bool by_columns = !is_row_major(header);
   if (by_columns && !format.by_columns) {
-    throw not_understood(file, "is stored column by column (Fortran order)",
+    throw not_understood(file.path(), "is stored column by column (Fortran order)",
                          "save it by rows: x = numpy.load(\"" + file.path().filename().string() +
                              "\", mmap_mode=\"r\"); numpy.lib.format.open_memmap(\"rows.npy\", "
                              "\"w+\", x.dtype, x.shape)[:] = x");
@@ -300,16 +319,19 @@ Description describe_npy(const File& file, const Format& format) {
   const std::uint64_t offset = place.offset + place.bytes;
   const std::optional<std::uint64_t> bytes = product_of(header.shape, size_of(type));
   if (!bytes || *bytes > std::numeric_limits<std::uint64_t>::max() - offset) {
-    throw not_understood(file, "its .npy header claims more data than a file can hold");
+    throw not_understood(file.path(), "its .npy header claims more data than a file can hold");
   }
-  require_size(file, offset + *bytes);
+  const std::uint64_t behind = bytes_behind(file, offset + *bytes);
+  std::string type_reason = type.is_bool ? "from its header: bool, 0 or 1" : "from its header";
+  if (type.element == ElementType::bf16) type_reason = "asked for";
   return {.type = type,
-          .type_reason = type.is_bool ? "from its header: bool, 0 or 1" : "from its header",
+          .type_reason = std::move(type_reason),
           .offset = offset,
           .bytes = *bytes,
           .shape = std::move(header.shape),
           .version = std::move(place.version),
-          .by_columns = by_columns};
+          .by_columns = by_columns,
+          .bytes_behind = behind};
 }
 
 }  // namespace ooc

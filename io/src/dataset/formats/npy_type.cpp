@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/struct_type.hpp"
-#include "dataset/product_of.hpp"
+#include "dataset/shape.hpp"
 
 namespace ooc {
 namespace {
@@ -28,7 +28,7 @@ constexpr std::array<Refusal, 9> refusals{{
     {"O", "pickled Python objects", "save an array of numbers"},
     {"S", "strings", "save array.view(numpy.uint8)"},
     {"U", "strings", "save array.view(numpy.uint32)"},
-    {"V", "opaque bytes", "save array.view(numpy.uint8), or numpy.uint16 for bfloat16"},
+    {"V", "opaque bytes", "save array.view(numpy.uint8)"},
     {"M", "dates", "save array.view(numpy.int64)"},
     {"m", "time spans", "save array.view(numpy.int64)"},
 }};
@@ -52,8 +52,8 @@ constexpr std::array<Letter, 12> letters{{{"?", "b1"},
 
 /// Returns a type of one element. `holds`: the beginning of a message about it. `hint`: of a field,
 /// or empty.
-DType parse_element(const File& file, const std::string& holds, const std::string& descr,
-                    const std::function<std::string()>& hint) {
+DType parse_element(const std::filesystem::path& file, const std::string& holds,
+                    const std::string& descr, const std::function<std::string()>& hint) {
   std::string_view code = descr;
   char order = '=';
   const bool has_order =
@@ -128,16 +128,16 @@ std::string in_quotes(const std::string& descr) {
   return "'" + descr.substr(0, most) + (descr.size() > most ? "...'" : "'");
 }
 
-Error not_understood(const File& file, const std::string& problem, const std::string& hint) {
-  return Error(ErrorKind::bad_input, file.path().string() + ": " + problem,
-               {.path = file.path(), .hint = hint});
+Error not_understood(const std::filesystem::path& file, const std::string& problem,
+                     const std::string& hint) {
+  return Error(ErrorKind::bad_input, file.string() + ": " + problem, {.path = file, .hint = hint});
 }
 
-Error no_fields(const File& file) {
+Error no_fields(const std::filesystem::path& file) {
   return not_understood(file, "holds structs without fields", "save an array of numbers");
 }
 
-DType npy_type(const File& file, const NpyDescr& descr) {
+DType npy_type(const std::filesystem::path& file, const NpyDescr& descr) {
   if (descr.fields.empty()) return parse_element(file, "holds ", descr.code, {});
   StructBuilder fields;
   for (const NpyField& field : descr.fields) {

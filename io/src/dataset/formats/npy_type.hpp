@@ -1,10 +1,10 @@
 #pragma once
 
 #include <ooc/detail/base/dtype.hpp>
-#include <ooc/detail/file/file.hpp>
 #include <ooc/error.hpp>
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -26,12 +26,13 @@ struct NpyDescr {
 /// make it long.
 std::string in_quotes(const std::string& text);
 
-Error not_understood(const File& file, const std::string& problem, const std::string& hint = {});
+Error not_understood(const std::filesystem::path& file, const std::string& problem,
+                     const std::string& hint = {});
 
 /// The error for a struct that has padding at most.
-Error no_fields(const File& file);
+Error no_fields(const std::filesystem::path& file);
 
 /// Returns the type that is meant. Throws Error(bad_input) with the field that is not supported.
-DType npy_type(const File& file, const NpyDescr& descr);
+DType npy_type(const std::filesystem::path& file, const NpyDescr& descr);
 
 }  // namespace ooc

@@ -60,8 +60,9 @@ OOC_API std::string code_of(const DType& type);
 OOC_API std::string code_of(const Field& field);
 
 /// Parses the name of an element type. Accepts NumPy's codes and names with an optional byte order
-/// ("f4", ">i2", "|u1", "uint8", "float32"), "bf16" and "bfloat16", and the unambiguous short names
-/// of Rust and C ("f32", "u16", "i64"). "u8" and "i8" are NumPy's codes: 8 bytes.
+/// ("f4", ">i2", "|u1", "uint8", "float32", "double", "d"), "bf16" and "bfloat16", and the
+/// unambiguous short names of Rust and C ("f32", "u16", "i64"). "u8" and "i8" are NumPy's codes: 8
+/// bytes, and so is its "float".
 ///
 /// Parses also a struct, "{x:f4,y:>i2,v:f4[3]}": its fields in their order, without space between
 /// them. ":V4" stands for 4 bytes of padding. A name with one of the characters : , { } [ ], or

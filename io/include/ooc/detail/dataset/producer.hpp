@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -40,6 +41,9 @@ class OOC_API Producer {
 
   /// The name of the data in messages.
   virtual std::string name() const { return "the producer"; }
+
+  /// After the end: how many bytes there were behind the data, which are not part of them.
+  virtual std::uint64_t bytes_behind() const { return 0; }
 };
 
 /// Returns a producer that reads a pipe, a socket, a terminal or a file from where it is, to its
@@ -51,5 +55,12 @@ OOC_API std::unique_ptr<Producer> read_descriptor(int descriptor, std::string na
 /// ones, or all that follow. Its fill() throws Error(bad_input) if the other one ends before.
 OOC_API std::unique_ptr<Producer> part_of(std::unique_ptr<Producer> whole, std::uint64_t skip,
                                           std::optional<std::uint64_t> bytes = {});
+/// True if the path is that of a pipe: a FIFO, what `<(command)` of a shell stands for, or
+/// /dev/stdin where that is one.
+OOC_API bool is_pipe(const std::filesystem::path& path);
+
+/// Opens a pipe by its path, and returns a producer that reads it to its end. Does not wait for a
+/// writer: the first call of fill() does. Throws Error(input) if it cannot be opened or read.
+OOC_API std::unique_ptr<Producer> read_pipe(const std::filesystem::path& path);
 
 }  // namespace ooc

@@ -1,14 +1,17 @@
-#include "dataset/type_guess.hpp"
+#include <ooc/detail/content/type_guess.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <random>
 #include <string>
 #include <vector>
 
-namespace ooc_run {
+namespace ooc {
 namespace {
 
 constexpr std::size_t count = 50'000;
@@ -33,7 +36,7 @@ Bytes values(Next next, bool swapped = false, std::size_t how_many = count) {
 std::string guess(const Bytes& bytes) {
   const TypeGuess guess = guess_type(bytes, bytes.size());
   EXPECT_FALSE(guess.reason.empty());
-  return guess.type ? ooc::code_of(*guess.type) : "nothing";
+  return guess.type ? code_of(*guess.type) : "nothing";
 }
 
 class TypeGuessTest : public testing::Test {
@@ -124,14 +127,14 @@ TEST_F(TypeGuessTest, FindsOffsets) {
   auto step = whole(0, 1000);
   const Bytes bytes = values<std::uint64_t>([&] { return offset += step(); });
   const TypeGuess guess = guess_type(bytes, bytes.size());
-  EXPECT_EQ(guess.type, ooc::DType{ooc::ElementType::u8});
+  EXPECT_EQ(guess.type, DType{ElementType::u8});
   EXPECT_NE(guess.reason.find("offsets"), std::string::npos);
 }
 
 TEST_F(TypeGuessTest, TakesNoTypeThatDoesNotDivideTheSize) {
   Bytes bytes = values<float>(normal(0, 1));
-  EXPECT_EQ(guess_type(bytes, bytes.size()).type, ooc::DType{ooc::ElementType::f4});
-  EXPECT_EQ(guess_type(bytes, bytes.size() + 1).type, ooc::DType{ooc::ElementType::u1});
+  EXPECT_EQ(guess_type(bytes, bytes.size()).type, DType{ElementType::f4});
+  EXPECT_EQ(guess_type(bytes, bytes.size() + 1).type, DType{ElementType::u1});
 }
 
 TEST_F(TypeGuessTest, SaysWhatIsNoNumbers) {
@@ -144,5 +147,68 @@ TEST_F(TypeGuessTest, SaysWhatIsNoNumbers) {
   EXPECT_NE(guess_type(random, random.size()).reason.find("compressed"), std::string::npos);
 }
 
+bool is_sure(const Bytes& bytes) {
+  return guess_type(bytes, bytes.size()).is_sure;
+}
+
+TEST_F(TypeGuessTest, IsSureOfNumbers) {
+  EXPECT_TRUE(is_sure(values<float>(normal(0, 1))));
+  EXPECT_TRUE(is_sure(values<float>(normal(280, 10), true)));
+  EXPECT_TRUE(is_sure(values<double>(normal(0, 1))));
+  EXPECT_TRUE(is_sure(values<float>(whole(0, 255))));
+  EXPECT_TRUE(is_sure(values<std::uint32_t>(whole(0, 50'000))));
+  EXPECT_TRUE(is_sure(values<std::int32_t>(normal(0, 1e5))));
+  EXPECT_TRUE(is_sure(values<std::uint16_t>(whole(0, 4095))));
+  EXPECT_TRUE(is_sure(values<std::int64_t>(whole(0, 9))));
+  double degrees = -90;
+  EXPECT_TRUE(is_sure(values<double>([&] { return degrees += 180.0 / count; })));
+  std::int64_t offset = 0;
+  EXPECT_TRUE(is_sure(
+      values<std::uint64_t>([&, step = whole(0, 1000)]() mutable { return offset += step(); })));
+}
+
+/// Pictures with two or four channels, sound and other smooth bytes repeat a pattern, too.
+TEST_F(TypeGuessTest, IsNotSureOfBytes) {
+  const auto channels = [this](std::vector<double> means, double deviation) {
+    return values<std::uint8_t>([&, i = std::size_t{0}]() mutable {
+      const std::size_t channel = i % means.size();
+      const double wave = 30 * std::sin(static_cast<double>(i++ / means.size()) / 19);
+      const double value = means[channel] == 255 || means[channel] == 0
+                               ? means[channel]
+                               : means[channel] + wave + normal(0, deviation)();
+      return std::clamp(value, 0.0, 255.0);
+    });
+  };
+  for (const auto& means : std::vector<std::vector<double>>{{128},
+                                                            {120, 80, 60},
+                                                            {120, 80, 60, 255},
+                                                            {120, 80, 60, 0},
+                                                            {255, 120, 80, 60},
+                                                            {0, 120, 80, 60},
+                                                            {120, 255},
+                                                            {110, 128},
+                                                            {90, 40, 120, 63},
+                                                            {90, 62}}) {
+    EXPECT_FALSE(is_sure(channels(means, 3))) << means.size() << " channels of " << means.back();
+  }
+  EXPECT_FALSE(is_sure(values<std::uint8_t>(whole(0, 255)))) << "compressed";
+  EXPECT_FALSE(is_sure(values<std::uint8_t>(normal(128, 20))));
+  EXPECT_FALSE(is_sure(values<std::uint8_t>(whole(0, 1))));
+  EXPECT_FALSE(is_sure(values<std::uint8_t>([n = 0]() mutable { return n++; }))) << "a ramp";
+  EXPECT_FALSE(is_sure(values<char>(whole('a', 'z')))) << "letters";
+  auto number = whole(0, 999);
+  EXPECT_FALSE(is_sure(values<std::uint8_t>([&] { return number() < 990 ? 0 : number(); })));
+  constexpr std::array<unsigned, 8> most{2, 5, 256, 10, 2, 100, 255, 3};  // limit of each byte
+  EXPECT_FALSE(is_sure(values<std::uint8_t>([&, n = 0u]() mutable {
+    return engine_() % most[n++ % most.size()];
+  }))) << "records";
+}
+
+TEST_F(TypeGuessTest, TellsTheRange) {
+  EXPECT_EQ(
+      range_of(values<float>([i = 0]() mutable { return i++ % 181 - 90; }), {ElementType::f4}),
+      "from -90 to 90");
+}
+
 }  // namespace
-}  // namespace ooc_run
+}  // namespace ooc

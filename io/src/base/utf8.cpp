@@ -1,11 +1,9 @@
-#include "cli/utf8.hpp"
-
-#include <fmt/core.h>
+#include <ooc/detail/base/utf8.hpp>
 
 #include <algorithm>
 #include <array>
 
-namespace ooc_run {
+namespace ooc {
 namespace {
 
 constexpr char32_t replacement = 0xfffd;
@@ -76,10 +74,13 @@ std::string lossless_utf8(std::string_view text) {
       continue;
     }
     for (const char byte : bytes) {
-      result += fmt::format("{}{:02x}", replacement_bytes, value_of(byte));
+      constexpr std::string_view digits = "0123456789abcdef";
+      result += replacement_bytes;
+      result += digits[value_of(byte) / 16];
+      result += digits[value_of(byte) % 16];
     }
   }
   return result;
 }
 
-}  // namespace ooc_run
+}  // namespace ooc

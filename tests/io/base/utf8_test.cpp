@@ -1,8 +1,8 @@
-#include "cli/utf8.hpp"
+#include <ooc/detail/base/utf8.hpp>
 
 #include <gtest/gtest.h>
 
-namespace ooc_run {
+namespace ooc {
 namespace {
 
 TEST(FirstCharacter, DecodesUtf8) {
@@ -60,4 +60,4 @@ TEST(LosslessUtf8, KeepsTextAndMarksOtherBytes) {
 }
 
 }  // namespace
-}  // namespace ooc_run
+}  // namespace ooc

@@ -1,23 +1,28 @@
 #pragma once
 
+#include <ooc/detail/base/dtype.hpp>
+
 #include <cstddef>
 #include <cstdint>
-#include <ooc/detail/base/dtype.hpp>
 #include <optional>
 #include <span>
 #include <string>
 
-namespace ooc_run {
+namespace ooc {
 
 /// Evidence for a guess: `values` are typical of the type; a repeating `pattern` of bytes, which
 /// records have as well; the data are `text`, not numbers.
 enum class Evidence { values, pattern, text };
 
-/// A guess at the type of raw data, for messages only. No command uses it to read data.
+/// A guess at the type of raw data, for messages only. Nothing uses it to read data.
 struct TypeGuess {
-  std::optional<ooc::DType> type;  // empty: unknown
-  std::string reason;              // a sentence without a full stop
+  std::optional<DType> type;  // empty: unknown
+  std::string reason;         // a sentence without a full stop
   Evidence evidence = Evidence::values;
+
+  /// True for numbers of several bytes whose low bytes are digits too: they change from number to
+  /// number without order, or are 0. Bytes of images, which may have a pattern, are smooth.
+  bool is_sure = false;
 };
 
 /// Guesses the type of data from a sample. `data_bytes`: size of all data. Every 8 bytes of the
@@ -27,8 +32,7 @@ struct TypeGuess {
 /// are.
 TypeGuess guess_type(std::span<const std::byte> sample, std::uint64_t data_bytes);
 
-/// Returns the fraction of odd values if the sample is read as a floating-point type: NaN, and
-/// values with a very large or very small magnitude. Zeros are not counted. 0 for other types.
-double odd_share(std::span<const std::byte> sample, ooc::DType type);
+/// Returns the range of a sample's values: "from -90 to 90".
+std::string range_of(std::span<const std::byte> sample, const DType& type);
 
-}  // namespace ooc_run
+}  // namespace ooc

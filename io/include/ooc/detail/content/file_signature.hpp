@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace ooc {
+
+/// The beginning of a file or of a stream, and more of it if that can be had.
+struct FileSample {
+  std::string_view head{};               // its first bytes: a page or more, unless it is shorter
+  std::optional<std::uint64_t> bytes{};  // its size; empty for a stream that goes on
+  std::function<std::string(std::size_t)> read_last{};  // reads so many last bytes; may be empty
+};
+
+/// A foreign file format, recognised from the beginning of a file that is taken for raw data.
+struct FileSignature {
+  std::string name;                            // "gzip"
+  std::string hint;                            // how to get at its numbers
+  std::optional<std::uint64_t> data_offset{};  // of the numbers, if they are stored raw
+};
+
+/// Recognises a file format. Besides its magic bytes, of which there may be few, the structure
+/// behind them must be right, so that numbers are hardly ever taken for another format.
+std::optional<FileSignature> recognise(const FileSample& sample);
+
+/// True if a file that begins with these bytes is probably text, in ASCII or UTF-8. Of fewer than
+/// 512 bytes, all must be text, and one a newline; of more, 99 %.
+bool looks_like_text(std::string_view head);
+
+}  // namespace ooc

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <ooc/detail/content/file_signature.hpp>
+#include <ooc/source.hpp>
+
+#include <filesystem>
+#include <optional>
+#include <span>
+
+namespace ooc {
+
+/// Opens files as open() does, whatever they look like: no format is refused, and bytes are read
+/// where the type is not known.
+Source open_unjudged(std::span<const std::filesystem::path> paths, const Format& format);
+
+/// Returns the foreign format of a raw file, by its first bytes; nothing if it cannot be read.
+std::optional<FileSignature> signature_of(const File& file);
+
+/// False if open() refuses a file of this format because of its first bytes.
+bool holds_numbers(const File& file, const Format& format);
+
+/// True if the data of a raw file are bytes only because neither the format nor the ending gives
+/// their type.
+bool type_is_default(const File& file, const Format& format);
+
+}  // namespace ooc

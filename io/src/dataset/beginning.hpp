@@ -1,0 +1,61 @@
+#pragma once
+
+#include <ooc/detail/content/file_signature.hpp>
+#include <ooc/detail/dataset/producer.hpp>
+#include <ooc/detail/file/file.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ooc {
+
+/// The first bytes of a file or of a stream, read as far as they are asked for. They tell what the
+/// rest is, in the same way for both.
+class Beginning {
+ public:
+  explicit Beginning(const File& file);  ///< which must outlive it
+  /// The beginning of a stream, which must outlive it. It is not read on after `stop` is requested.
+  Beginning(Producer& producer, std::stop_token stop);
+
+  /// Returns the path of the file, or the name of the stream.
+  const std::filesystem::path& path() const noexcept { return path_; }
+
+  /// Returns the first bytes, fewer if it ends before. Valid until the next call. Throws
+  /// Error(input).
+  std::span<const std::byte> first(std::size_t bytes);
+  /// The same as text.
+  std::string_view first_text(std::size_t bytes);
+
+  /// Returns the size of the file, or of the stream if it has ended; else nothing.
+  std::optional<std::uint64_t> bytes() const;
+
+  /// Returns what recognise() needs. Valid until the next call of first().
+  FileSample sample();
+
+  /// Returns all bytes that were read.
+  std::vector<std::byte> take() { return std::move(bytes_); }
+
+  /// True if all of it was read.
+  bool has_ended() const noexcept { return has_ended_; }
+
+ private:
+  void read_file(std::size_t bytes);
+  void read_stream(std::size_t bytes);
+  std::string last(std::size_t bytes) const;
+
+  const File* file_ = nullptr;
+  Producer* producer_ = nullptr;
+  std::stop_token stop_;
+  std::filesystem::path path_;
+  std::vector<std::byte> bytes_;
+  bool has_ended_ = false;
+};
+
+}  // namespace ooc

@@ -1,0 +1,288 @@
+#include <ooc/detail/dataset/judgement.hpp>
+#include <ooc/error.hpp>
+#include <ooc/source.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "dataset/beginning.hpp"
+#include "dataset/formats/formats.hpp"
+#include "dataset/judge.hpp"
+#include "dataset/rest_producer.hpp"
+#include "dataset/shape.hpp"
+
+namespace ooc {
+namespace {
+
+/// Returns the code of a type, for messages that tell bool from u1.
+std::string held_by(const DType& type) {
+  return type.is_bool ? "|b1" : code_of(type);
+}
+
+/// The first elements of such a file are not the first ones of the array.
+Error no_part_by_columns(const std::filesystem::path& file) {
+  return Error(ErrorKind::usage,
+               file.string() + ": a part of an array in Fortran order cannot be read",
+               {.path = file,
+                .why = "its elements are stored column by column",
+                .hint = "save it by rows",
+                .remedies = {{Change::unset, "Format::skip"}, {Change::unset, "Format::count"}}});
+}
+
+/// Builds a source from files of one type.
+class SourceBuilder {
+ public:
+  /// `judges`: refuses files that do not look like their type.
+  SourceBuilder(const Format& format, bool judges)
+      : format_(format), judges_(judges), elements_to_skip_(format.skip) {
+    if (format.count) elements_left_ = *format.count;
+  }
+
+  void add(File file) {
+    Beginning beginning(file);
+    const bool npy = is_npy(beginning, format_);
+    if (judges_ && !npy) require_numbers(beginning, format_);
+    Description description = npy ? describe_npy(beginning, format_) : describe_raw(file, format_);
+    if (judges_ && !npy) require_known_type(file, beginning, description, format_);
+    const std::optional<std::uint64_t> columns = columns_of(description.shape);
+    if (files_.empty()) {
+      type_ = description.type;
+      type_reason_ = std::move(description.type_reason);
+      columns_ = columns;
+      shape_ = description.shape;
+      version_ = description.version;
+    }
+    bytes_behind_ += description.bytes_behind;
+    if (description.version != version_) version_.clear();
+    require_same_type(file, description.type, npy);
+    (npy ? npy_files_ : raw_files_) += 1;
+    const auto index = static_cast<std::uint32_t>(files_.size());
+    const std::uint64_t first = elements_used_;
+    const Extent used = extent_to_use(file, description, index);
+    if (description.by_columns && used.bytes != 0) {
+      if (used.bytes != description.bytes) throw no_part_by_columns(file.path());
+      column_major_.push_back({first, description.shape});
+    }
+    extents_.push_back(used);
+    if (used.bytes != 0 && columns != columns_) columns_.reset();
+    if (used.bytes != description.bytes) shape_.clear();
+    files_.push_back(std::move(file));
+  }
+
+  Source build() {
+    require_enough();
+    if (files_.size() > 1) shape_.clear();
+    Source source{std::move(files_), std::move(extents_), type_};
+    source.set_shape(std::move(shape_));
+    source.set_columns(columns_);
+    source.format = raw_files_ == 0 ? "npy" : npy_files_ == 0 ? "raw" : "mixed";
+    source.format_version = std::move(version_);
+    source.type_reason = std::move(type_reason_);
+    source.set_column_major(std::move(column_major_));
+    source.set_bytes_behind(bytes_behind_);
+    return source;
+  }
+
+ private:
+  /// Throws Error(bad_input) if there are fewer elements than are to be skipped and used.
+  void require_enough() const {
+    const std::filesystem::path& last = files_.back().path();
+    if (elements_to_skip_ > 0) {
+      throw Error(ErrorKind::bad_input,
+                  last.string() + ": there are only " +
+                      std::to_string(format_.skip - elements_to_skip_) +
+                      " elements, fewer than the " + std::to_string(format_.skip) + " to skip",
+                  {.path = last, .remedies = {{Change::lower, "Format::skip"}}});
+    }
+    if (format_.count && elements_left_ > 0) {
+      throw Error(
+          ErrorKind::bad_input,
+          last.string() + ": there are only " + std::to_string(*format_.count - elements_left_) +
+              " elements" + (format_.skip == 0 ? "" : " behind those to skip") + ", not the " +
+              std::to_string(*format_.count) + " asked for",
+          {.path = last,
+           .remedies = {{Change::lower, "Format::count"}, {Change::unset, "Format::count"}}});
+    }
+  }
+
+  void require_same_type(const File& file, const DType& type, bool npy) const {
+    if (type == type_) return;
+    std::vector<Remedy> remedies;
+    if (raw_files_ != 0 || !npy) remedies.push_back({Change::set, "Format::type"});
+    if (!type.is_struct() && !type_.is_struct()) {
+      remedies.push_back({.change = Change::convert, .value = code_of(type_)});
+    }
+    throw Error(ErrorKind::bad_input,
+                file.path().string() + ": holds " + held_by(type) + ", but " +
+                    files_.front().path().string() + " holds " + held_by(type_),
+                {.path = file.path(),
+                 .why = "all files of a dataset have one type",
+                 .remedies = std::move(remedies)});
+  }
+
+  /// Returns the part of a file to use, as `Format::skip` and `Format::count` say. Throws
+  /// Error(bad_input) if its bytes are not whole elements.
+  Extent extent_to_use(const File& file, const Description& description, std::uint32_t index) {
+    const std::size_t element_bytes = ooc::size_of(type_);
+    const std::uint64_t elements = description.bytes / element_bytes;
+    const std::uint64_t rest = description.bytes % element_bytes;
+    const std::uint64_t skipped = std::min(elements, elements_to_skip_);
+    const std::uint64_t used = std::min(elements - skipped, elements_left_);
+    elements_to_skip_ -= skipped;
+    elements_left_ -= used;
+    elements_used_ += used;
+    if (rest != 0 && elements_left_ > 0) {
+      std::vector<Remedy> remedies{{Change::set, "Format::offset"}, {Change::set, "Format::type"}};
+      if (elements_used_ != 0) {
+        remedies.insert(remedies.begin(), {Change::set, "Format::count",
+                                           std::to_string(elements_used_), "leaves the rest out"});
+      }
+      throw Error(
+          ErrorKind::bad_input,
+          file.path().string() + ": " + std::to_string(description.bytes) +
+              (description.bytes == 1 ? " byte is" : " bytes are") + " not a whole number of " +
+              elements_of(type_),
+          {.path = file.path(),
+           .why = std::to_string(rest) +
+                  (rest == 1 ? " byte is left over after " : " bytes are left over after ") +
+                  std::to_string(elements) + (elements == 1 ? " element" : " elements"),
+           .remedies = std::move(remedies)});
+    }
+    return {index, description.offset + skipped * element_bytes, used * element_bytes};
+  }
+
+  const Format& format_;
+  const bool judges_;
+  std::uint64_t bytes_behind_ = 0;
+  std::uint64_t elements_to_skip_;
+  std::uint64_t elements_left_ = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t elements_used_ = 0;
+  std::vector<File> files_;
+  std::vector<Extent> extents_;
+  std::vector<std::uint64_t> shape_;
+  std::optional<std::uint64_t> columns_;
+  DType type_;
+  std::string type_reason_;
+  std::string version_;
+  std::vector<ColumnMajorArray> column_major_;
+  std::size_t npy_files_ = 0;
+  std::size_t raw_files_ = 0;
+};
+
+Source open_files(std::span<const std::filesystem::path> paths, const Format& format, bool judges) {
+  if (paths.empty()) throw Error(ErrorKind::usage, "a dataset has at least one file");
+  SourceBuilder builder{format, judges};
+  for (const std::filesystem::path& path : paths) {
+    if (paths.size() > 1 && is_pipe(path)) {
+      throw Error(ErrorKind::usage, path.string() + ": a pipe cannot be one of several files",
+                  {.path = path,
+                   .why = "it can be read once, from beginning to end",
+                   .hint = "save its data to a file"});
+    }
+    builder.add(File::open(path));
+  }
+  return builder.build();
+}
+
+/// True if a format says that only some of the elements are to be used.
+bool is_part(const Format& format) {
+  return format.skip != 0 || format.count;
+}
+
+/// Returns the elements of a stream that `format` says.
+std::unique_ptr<Producer> selected(std::unique_ptr<Producer> all, const Format& format,
+                                   std::size_t element_bytes) {
+  if (!is_part(format) && format.offset == 0) return all;
+  using Wide = unsigned __int128;
+  const auto clamp = [](Wide bytes) {
+    constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+    return static_cast<std::uint64_t>(std::min<Wide>(bytes, most));
+  };
+  std::optional<std::uint64_t> bytes;
+  if (format.count) bytes = clamp(static_cast<Wide>(*format.count) * element_bytes);
+  return part_of(std::move(all),
+                 clamp(format.offset + static_cast<Wide>(format.skip) * element_bytes), bytes);
+}
+
+/// Returns the error for a stream whose type is not known, also because it was stopped too early.
+Error untyped(const Producer& stream, const std::stop_token& stop) {
+  if (stop.stop_requested()) {
+    return {ErrorKind::interrupted, stream.name() + ": interrupted before its type was known"};
+  }
+  return {ErrorKind::usage,
+          "the type of " + stream.name() + " is not known",
+          {.why = "only a .npy file says it itself", .remedies = {{Change::set, "Format::type"}}}};
+}
+
+/// Opens a stream that begins like a .npy file.
+Source open_npy_stream(std::unique_ptr<Producer> stream, Beginning& beginning,
+                       const Format& format) {
+  Description description = describe_npy(beginning, format);
+  if (description.by_columns && is_part(format)) throw no_part_by_columns(beginning.path());
+  const bool has_ended = beginning.has_ended();
+  const std::size_t element_bytes = ooc::size_of(description.type);
+  auto array = std::make_unique<RestProducer>(std::move(stream), beginning.take(), has_ended,
+                                              description.offset, description.bytes);
+  Source source(selected(std::move(array), format, element_bytes), std::move(description.type));
+  if (description.by_columns) source.set_column_major({{0, description.shape}});
+  if (is_part(format)) {
+    source.set_columns(columns_of(description.shape));
+  } else {
+    source.set_shape(std::move(description.shape));
+  }
+  source.format = "npy";
+  source.format_version = std::move(description.version);
+  source.type_reason = std::move(description.type_reason);
+  return source;
+}
+
+Source open_stream(std::unique_ptr<Producer> stream, const Format& format,
+                   std::span<const std::uint64_t> row_shape, std::stop_token stop) {
+  if (stream == nullptr) throw Error(ErrorKind::usage, "an opened stream needs a producer");
+  Beginning beginning(*stream, stop);
+  if (is_npy(beginning, format)) return open_npy_stream(std::move(stream), beginning, format);
+  require_numbers(beginning, format);
+  if (!format.type) throw untyped(*stream, stop);
+  const bool has_ended = beginning.has_ended();
+  auto all = std::make_unique<RestProducer>(std::move(stream), beginning.take(), has_ended);
+  Source source(selected(std::move(all), format, ooc::size_of(*format.type)), *format.type,
+                row_shape);
+  source.type_reason = "asked for";
+  return source;
+}
+
+}  // namespace
+
+Source open_unjudged(std::span<const std::filesystem::path> paths, const Format& format) {
+  return open_files(paths, format, false);
+}
+
+Source open(std::span<const std::filesystem::path> paths, const Format& format) {
+  if (paths.size() == 1 && is_pipe(paths.front())) return open(read_pipe(paths.front()), format);
+  return open_files(paths, format, true);
+}
+
+Source open(std::initializer_list<std::filesystem::path> paths, const Format& format) {
+  return open(std::span{paths.begin(), paths.size()}, format);
+}
+
+Source open(const std::filesystem::path& path, const Format& format) {
+  return open(std::span{&path, 1}, format);
+}
+
+Source open(std::unique_ptr<Producer> producer, const Format& format, std::stop_token stop) {
+  return open_stream(std::move(producer), format, {}, std::move(stop));
+}
+
+Source from_descriptor(int descriptor, DType type, std::span<const std::uint64_t> row_shape,
+                       std::string name) {
+  Source source = open_stream(read_descriptor(descriptor, std::move(name)),
+                              {.type = std::move(type)}, row_shape, {});
+  const bool has_rows = source.format == "npy" && !row_shape.empty();
+  if (!has_rows || std::ranges::equal(source.row_shape(), row_shape)) return source;
+  throw Error(ErrorKind::bad_input, source.name() + ": its rows have another shape than asked for",
+              {.why = "a .npy file says itself what its shape is"});
+}
+
+}  // namespace ooc

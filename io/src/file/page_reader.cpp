@@ -1,0 +1,34 @@
+#include <ooc/detail/file/page_reader.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace ooc {
+
+std::span<const std::byte> PageReader::read(const File& file, std::uint64_t offset,
+                                            std::size_t most_bytes) {
+  if (file.remote() != nullptr) {
+    const std::uint64_t left = file.size() - std::min(offset, file.size());
+    const auto memory = std::span(buffer_->bytes).first(std::min<std::uint64_t>(most_bytes, left));
+    if (!memory.empty()) read_exactly(file, offset, memory);
+    return memory;
+  }
+  auto got = file.direct() < 0 ? std::nullopt : try_read(file.direct(), offset, most_bytes);
+  if (!got) got = try_read(file.buffered(), offset, most_bytes);
+  if (!got) throw read_error(file, offset, errno);
+  return *got;
+}
+
+std::optional<std::span<const std::byte>> PageReader::try_read(int descriptor, std::uint64_t offset,
+                                                               std::size_t most_bytes) {
+  ssize_t got = 0;
+  do {
+    got = ::pread(descriptor, buffer_->bytes.data(), most_bytes, static_cast<off_t>(offset));
+  } while (got < 0 && errno == EINTR);
+  if (got < 0) return {};
+  return std::span(buffer_->bytes).first(static_cast<std::size_t>(got));
+}
+
+}  // namespace ooc
