@@ -12,8 +12,8 @@
 #include <limits>
 #include <ooc/detail/base/letters.hpp>
 #include <ooc/detail/base/repeats.hpp>
-#include <ooc/detail/http/secrets.hpp>
 #include <ooc/detail/base/utf8.hpp>
+#include <ooc/detail/http/secrets.hpp>
 #include <string>
 #include <string_view>
 

@@ -96,10 +96,10 @@ Outcome run(const ConvertRequest& request, const Interrupt& interrupt) {
                   {"path", target.path.string()},
                   {"bytes_written", bytes}},
        .heading = heading(source),
-       .text = fmt::format(
-           "wrote {}: {}, {}\n{}\n", printable(target.path.string()),
-           describe_values(conversion.count, to), format_bytes(bytes),
-           describe_losses(conversion, from.element, to.element, request.options.clip)),
+       .text =
+           fmt::format("wrote {}: {}, {}\n{}\n", printable(target.path.string()),
+                       describe_values(conversion.count, to), format_bytes(bytes),
+                       describe_losses(conversion, from.element, to.element, request.options.clip)),
        .writes = true},
       stats);
   note_behind(source, outcome);

@@ -204,9 +204,8 @@ TEST_P(RowTest, DoNotLieSideBySideInFortranOrder) {
   Source source = open(npy("rows.npy", counted<std::uint32_t>(12), {3, 4}));
   source.set_column_major({{0, {3, 4}}});
   Coordinator machine = coordinator();
-  test::expect_error(ErrorKind::bad_input, "is stored column by column", [&] {
-    fold(machine, ColumnSums<std::uint32_t>{}, source);
-  });
+  test::expect_error(ErrorKind::bad_input, "is stored column by column",
+                     [&] { fold(machine, ColumnSums<std::uint32_t>{}, source); });
 }
 
 TEST_P(RowTest, OfSeveralFilesGoOnInTheNext) {
