@@ -273,6 +273,25 @@ constexpr bool is_beyond(From value) {
   }
 }
 
+/// Returns the bits of a float or double, without its sign if To has negative numbers. None of an
+/// array is beyond To if the largest are below first_beyond().
+template <class To, class From>
+constexpr auto bits_to_compare(From value) {
+  using Wide = LayoutOf<From>;
+  const auto bits = std::bit_cast<typename Wide::Bits>(value);
+  return std::is_unsigned_v<To> ? bits : bits & (Wide::sign - 1);
+}
+template <class To, class From>
+constexpr auto first_beyond() {
+  using Wide = LayoutOf<From>;
+  if constexpr (std::is_integral_v<To>) {
+    return Wide::power_of_two(std::numeric_limits<To>::digits);
+  } else {
+    return Wide::power_of_two(LayoutOf<To>::bias + 1) -
+           (typename Wide::Bits{1} << (Wide::fraction_bits - LayoutOf<To>::fraction_bits - 1));
+  }
+}
+
 /// Returns the finite value of type To that is nearest to one that is beyond it. `after` is what
 /// convert() makes of it; NaN has no nearest integer and stays that.
 template <class To, class From>

@@ -27,6 +27,20 @@ struct Changed {
   std::uint32_t all = 0, beyond = 0;
 };
 
+/// False if none of the elements of a block is beyond the type, which is found faster than their
+/// number.
+template <class To, class From>
+[[gnu::always_inline]] inline bool may_exceed(const From* __restrict in) {
+  if constexpr (std::is_floating_point_v<From> && can_exceed<To, From>) {
+    auto largest = bits_to_compare<To>(in[0]);
+    for (std::size_t i = 0; i < block_elements; ++i) {
+      largest = std::max(largest, bits_to_compare<To>(in[i]));
+    }
+    return largest >= first_beyond<To, From>();
+  }
+  return can_exceed<To, From>;
+}
+
 /// Converts a block. A loop of its own finds what is beyond the type, since blocks without losses
 /// need none, and the first one is slower if it does both.
 template <class From, class To>
@@ -38,7 +52,9 @@ template <class From, class To>
     store(converted, out[i]);
     inexact += is_exact(in[i], converted) ? 0u : 1u;
   }
-  if (can_exceed<To, From> && inexact != 0) {
+  if constexpr (std::is_integral_v<From> && std::is_integral_v<To>) {
+    changed.beyond = inexact;
+  } else if (inexact != 0 && may_exceed<To>(in)) {
     std::uint32_t beyond = 0;
     for (std::size_t i = 0; i < block_elements; ++i) beyond += is_beyond<To>(in[i]) ? 1u : 0u;
     changed.beyond = beyond;
