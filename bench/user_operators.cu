@@ -376,11 +376,12 @@ int main(int count, char** arguments) {
     using enum ooc::ElementType;
     compare(
         "filter", rounds,
-        [&] { return rate_of(ooc::map(writing, UpperHalf{}, values, target(u2))); },
+        [&] { return rate_of(ooc::map(writing, UpperHalf{}, values, target(u2)).stats); },
         [&] { return rate_of(ooc::filter(writing, KeepAbove{}, values, target(f4)).stats); });
     compare(
-        "scan", rounds, [&] { return rate_of(ooc::map(writing, Widen{}, values, target(f8))); },
-        [&] { return rate_of(ooc::scan(writing, RunningSum{}, values, target(f8))); });
+        "scan", rounds,
+        [&] { return rate_of(ooc::map(writing, Widen{}, values, target(f8)).stats); },
+        [&] { return rate_of(ooc::scan(writing, RunningSum{}, values, target(f8)).stats); });
     std::filesystem::remove(made);
   }
 

@@ -131,7 +131,7 @@ TEST_P(ScanTest, SumsFromTheBeginning) {
       Coordinator coordinator(test::make_device(GetParam()),
                               {.chunk_bytes = chunk, .streams = streams});
       const Stats stats =
-          scan(coordinator, RunningSum{}, numbers, target("sums.i64", ElementType::i8));
+          scan(coordinator, RunningSum{}, numbers, target("sums.i64", ElementType::i8)).stats;
       EXPECT_TRUE(stats.layout.in_order);
       EXPECT_TRUE(test::read_whole(dir_.path() / "sums.i64") ==
                   std::string(reinterpret_cast<const char*>(expected.data()),
