@@ -40,7 +40,7 @@ std::optional<ooc::DType> better_type(const ooc::Source& source) {
   if (ooc::looks_swapped(sample, named)) return ooc::DType{named.element, !named.swapped};
   const ooc::TypeGuess guess = ooc::guess_type(sample, source.bytes());
   constexpr double many = 0.1;
-  const bool is_better = guess.is_sure && guess.evidence == ooc::Evidence::values &&
+  const bool is_better = guess.is_sure && is_float(guess.type->element) &&
                          ooc::size_of(*guess.type) >= ooc::size_of(named) && *guess.type != named &&
                          ooc::odd_share(sample, named) > many;
   return is_better ? guess.type : std::nullopt;

@@ -136,7 +136,7 @@ bool is_surely_integer(const BytePositions& positions, std::size_t width, bool s
     if (below > 0.02) highest = below;
     zeros = bytes.share(0) > all ? zeros + 1 : 0;
   }
-  if (zeros >= width / 2) return true;
+  if (zeros >= width / 2) return highest > 0;
   const std::size_t lowest = lowest_byte(width, swapped);
   const double digits = positions.at(lowest, width).entropy();
   return falls_off && below < digits - 1 && highest < digits - 0.3 &&

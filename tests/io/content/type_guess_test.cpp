@@ -196,6 +196,7 @@ TEST_F(TypeGuessTest, IsNotSureOfBytes) {
   EXPECT_FALSE(is_sure(values<std::uint8_t>(whole(0, 1))));
   EXPECT_FALSE(is_sure(values<std::uint8_t>([n = 0]() mutable { return n++; }))) << "a ramp";
   EXPECT_FALSE(is_sure(values<char>(whole('a', 'z')))) << "letters";
+  EXPECT_FALSE(is_sure(values<double>([] { return NAN; }))) << "one value";
   auto number = whole(0, 999);
   EXPECT_FALSE(is_sure(values<std::uint8_t>([&] { return number() < 990 ? 0 : number(); })));
   constexpr std::array<unsigned, 8> most{2, 5, 256, 10, 2, 100, 255, 3};  // limit of each byte
