@@ -305,6 +305,16 @@ Outcome join_parts(const MergeRequest& request, const std::vector<ShardPart>& pa
   return outcome;
 }
 
+/// Throws Error(bad_input) if statistics of the whole are of places behind it, as a forged part says.
+void require_places_in_data(const ooc::Statistics& statistics) {
+  const auto is_behind = [&](const std::optional<std::uint64_t>& place) {
+    return place && *place >= statistics.count;
+  };
+  if (!is_behind(statistics.argmin) && !is_behind(statistics.argmax)) return;
+  throw ooc::Error(ooc::ErrorKind::bad_input,
+                   "a saved partial result has its extremes behind the data");
+}
+
 }  // namespace
 
 Outcome run(const MergeRequest& request, const Interrupt& interrupt) {
@@ -335,6 +345,7 @@ Outcome run(const MergeRequest& request, const Interrupt& interrupt) {
   if (merged.statistics) {
     const ooc::ReduceOptions& options = *question.reduce;
     const ooc::Statistics statistics = std::move(*merged.statistics).result();
+    require_places_in_data(statistics);
     Json described = describe_statistics(statistics, options);
     if (histogram) described["histogram"] = answer(std::exchange(result, {}), {}, {});
     result = std::move(described);

@@ -85,18 +85,14 @@ struct Node : std::conditional_t<is_floating<T>, InfiniteCount, NoInfinities> {
   }
 };
 
-/// True if records from `first` on can have such statistics. A node that is not the whole need not
-/// have the places of its extremes and its first NaN: see CpuLane.
+/// True if records can have such statistics. Their places are not judged: in Fortran order they may
+/// be anywhere in the data, and a node that is not the whole need not have them (see CpuLane).
 template <class T>
-bool is_possible(const Node<T>& node, std::uint64_t first) {
-  const auto is_inside = [&](std::uint64_t index) {
-    return index == nowhere_at_all || (index >= first && index - first < node.count);
-  };
+bool is_possible(const Node<T>& node) {
   if (node.nan > node.count || (node.nan != 0 && !is_floating<T>)) return false;
-  if (!is_inside(node.first_nan) || (node.nan == 0 && node.first_nan != nowhere_at_all))
-    return false;
-  return node.values() == 0 || (is_inside(node.argmin) && is_inside(node.argmax) &&
-                                rank_of<T>(node.min_key) <= rank_of<T>(node.max_key));
+  if (node.inf > node.values()) return false;
+  if (node.nan == 0 && node.first_nan != nowhere_at_all) return false;
+  return node.values() == 0 || rank_of<T>(node.min_key) <= rank_of<T>(node.max_key);
 }
 
 /// Returns the sum of squared distances of integers from their mean: an exact integer divided by

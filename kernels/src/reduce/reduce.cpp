@@ -247,7 +247,7 @@ void Reduction<T>::load(std::span<const std::byte> in, Partial& total) const {
         (node.count != most && !is_last)) {
       throw Error(ErrorKind::bad_input, "a saved partial result has tiles that are not there");
     }
-    if (!reduction::is_possible(node, (index << level) * tile_elements)) {
+    if (!reduction::is_possible(node)) {
       throw Error(ErrorKind::bad_input,
                   "a saved partial result has statistics that no values have");
     }

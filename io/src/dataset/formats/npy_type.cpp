@@ -65,7 +65,9 @@ DType parse_element(const std::filesystem::path& file, const std::string& holds,
   const auto letter = std::ranges::find(letters, code, &Letter::letter);
   if (letter != letters.end()) code = letter->code;
   if (code == "b1" || (code == "bool" && !has_order)) {
-    return {.element = ElementType::u1, .is_bool = true};
+    DType type(ElementType::u1);
+    type.is_bool = true;
+    return type;
   }
   for (const Refusal& refusal : refusals) {
     if (!code.starts_with(refusal.prefix)) continue;
