@@ -4,7 +4,7 @@
 #   debian_test.sh lint BUILD_DIRECTORY      checks their parts, and runs lintian
 #   debian_test.sh install BUILD_DIRECTORY   installs them into a new root, with what they depend on
 #                                            and a compiler, and builds and runs all examples there
-#   debian_test.sh mirror                    only says whether the mirror of this machine's apt answers
+#   debian_test.sh mirror                    only says whether the mirror of apt answers
 #
 # Ends with 77 where a tool for that is missing, or an answer of the mirror for `install`.
 set -euo pipefail
@@ -141,7 +141,7 @@ SCRIPT
     --customize-hook='chroot "$1" sh /tmp/root/build_and_run' \
     "$release" - "${lines[@]}" || status=$?
   if ((status != 0)) && [[ ! -e installed ]] && ! mirror; then
-    echo "skipped: no mirror of this machine's apt answers, so that there is no root to install into"
+    echo "skipped: no mirror of apt answers, so that there is no root to install into"
     exit 77
   fi
   return "$status"

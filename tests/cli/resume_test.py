@@ -156,7 +156,9 @@ class ResumeTest(CliTest):
         self.wait_for_findings(process)
         process.send_signal(signal.SIGTERM)
         stdout, stderr = process.communicate()
-        self.assertEqual((process.returncode, stdout), (143, ""), stderr)
+        self.assertEqual(process.returncode, 143, stderr)
+        self.assertEqual(self.check_document(stdout)["result"],
+                         {"partial": True, "covered_bytes": 0})
         self.assertRegex(stderr, r"error: interrupted; job\.ckpt and \.y\.f64\.\w{8}\.ooc-part "
                                  r"have what was made of \d+ % of the data")
         self.assertFalse((self.directory / "y.f64").exists())
@@ -229,6 +231,33 @@ class ResumeTest(CliTest):
         self.assertRegex(done, r"39\.3 MB in .*, 151 checkpoints in ")
         plain = self.json("reduce", "x.f32")
         self.assertNotIn("checkpoint", plain["run"])
+
+    def test_two_runs_do_not_share_a_file(self):
+        for words in (("reduce", "x.f32"), ("convert", "x.f32", "-o", "y.f16")):
+            with self.subTest(words[0]):
+                process = self.start(*words, *OFTEN)
+                self.wait_for_findings(process)
+                process.send_signal(signal.SIGSTOP)
+                self.assertIsNone(process.poll())
+                before = self.left()
+                self.refuse(2, "job.ckpt: another run is using it", *words, *OFTEN,
+                            hint="a file of its own")
+                self.assertEqual(self.left(), before)
+                process.send_signal(signal.SIGCONT)
+                _, stderr = process.communicate()
+                self.assertEqual(process.returncode, 0, stderr)
+                self.assertEqual(self.left(), list(words[3:]))
+
+    def test_two_runs_that_begin_at_once(self):
+        """One of them makes the file. The other is refused, or begins when the first has ended."""
+        for _ in range(KILLS):
+            runs = [self.start("convert", "x.f32", "-o", "y.f16", "--force", *OFTEN) for _ in "ab"]
+            for each in runs:
+                _, stderr = each.communicate()
+                if each.returncode != 0:
+                    self.assertIn("job.ckpt: another run is using it", stderr)
+            self.assertIn(0, [each.returncode for each in runs])
+            self.assertEqual(self.left(), ["y.f16"])
 
     def test_verify_and_side_files(self):
         document = self.json("reduce", "x.f32", *OFTEN, "--verify", "--trace", "t.pftrace",

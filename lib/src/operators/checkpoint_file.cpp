@@ -1,6 +1,7 @@
 #include <ooc/detail/operators/checkpoint_file.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <filesystem>
 #include <functional>
@@ -43,9 +44,11 @@ CheckpointFile::CheckpointFile(const Checkpoint& wanted, Ranks* ranks)
   if (path_.empty()) return;
   if (ranks_ == nullptr) {
     read(path_);
+    is_new_ = saved_.empty();
     return;
   }
   if (ranks_->is_first()) read_directory(path_);
+  is_new_ = ranks_->is_first() && others_.empty();
   path_ /= std::string(rank_beginning) + std::to_string(ranks_->rank()) + std::string(rank_ending);
   share_kept();
 }
@@ -56,9 +59,11 @@ void CheckpointFile::read(const std::filesystem::path& path) {
   const auto status = std::filesystem::status(path, failed);
   if (status.type() == std::filesystem::file_type::not_found) return;
   if (failed) throw Error::from_errno(ErrorKind::input, "stat", failed.value(), path);
+  locks_.emplace_back(path);
   try {
     saved_.push_back({path, read_part_file(path)});
   } catch (const Error& error) {
+    if (error.details().errno_value == ENOENT) return;  // its run has ended, and removed it
     throw Error(error.kind(), error.what(),
                 {.path = path,
                  .why = "it is to be the file of a checkpoint: " + error.details().why,
@@ -233,9 +238,18 @@ PartFile CheckpointFile::empty() const {
   return pass_;
 }
 
-void CheckpointFile::save(PartFile found) const {
+void CheckpointFile::save(PartFile found) {
   found.about = pass_.about;
-  write_part_file(path_, found, true);
+  try {
+    lock_ = write_locked(path_, found, !is_new_);
+    is_new_ = false;
+  } catch (const Error& error) {
+    if (!is_new_ || error.details().errno_value != EEXIST) throw;
+    throw Error(ErrorKind::usage, path_.string() + ": another run is using it",
+                {.path = path_,
+                 .why = "it was made after this run had begun",
+                 .hint = "give this run a file of its own"});
+  }
 }
 
 void CheckpointFile::save_whole(PartFile found, std::vector<SavedOutput> outputs, Stats& stats) {

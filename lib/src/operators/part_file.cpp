@@ -241,10 +241,16 @@ std::vector<std::byte> bytes_of(const PartFile& file) {
 }
 
 void write_part_file(const std::filesystem::path& path, const PartFile& file, bool replace) {
+  write_locked(path, file, replace);
+}
+
+FileLock write_locked(const std::filesystem::path& path, const PartFile& file, bool replace) {
   const std::vector<std::byte> bytes = bytes_of(file);
   OutputFile out(path, bytes.size(), replace);
   out.write(0, bytes);
+  FileLock lock(out.buffered());
   out.commit();
+  return lock;
 }
 
 PartFile read_part_file(const std::filesystem::path& path) {

@@ -2,6 +2,7 @@
 
 #include <ooc/detail/base/api.hpp>
 #include <ooc/detail/base/language.hpp>
+#include <ooc/detail/file/file_lock.hpp>
 #include <ooc/detail/observe/stats.hpp>
 #include <ooc/detail/operators/part_file.hpp>
 #include <ooc/detail/pass/checkpoint.hpp>
@@ -38,8 +39,9 @@ struct SavedOutput {
 /// each has a file of its own in a directory, and rank 0 reads those of an earlier run.
 class OOC_API CheckpointFile {
  public:
-  /// Reads the file if it is there. Throws Error as read_part_file(), and `input` if that cannot be
-  /// known. `ranks`: all, or null. They may do without a checkpoint.
+  /// Reads the file if it is there. From then on it is locked, so that no other run uses it. Throws
+  /// Error as read_part_file(), `input` if it is not known whether it is there, and `usage` if
+  /// another run uses it. `ranks`: all, or null. They may do without a checkpoint.
   explicit CheckpointFile(const Checkpoint& wanted, Ranks* ranks = nullptr);
 
   /// Keeps the findings of the passes of the job that are complete, for the passes after them.
@@ -72,8 +74,8 @@ class OOC_API CheckpointFile {
   /// True if there is a file to save to.
   bool is_wanted() const noexcept { return !path_.empty(); }
 
-  /// Replaces the file. Throws Error(output).
-  void save(PartFile found) const;
+  /// Replaces the file. Throws Error(output), and `usage` if another run has begun to use it.
+  void save(PartFile found);
 
   /// Removes the files of an earlier run, whose findings were saved here.
   void remove_others() const noexcept;
@@ -107,6 +109,9 @@ class OOC_API CheckpointFile {
   std::vector<std::filesystem::path> others_{};  // of all ranks of an earlier run
   PartFile pass_;                                // without parts
   std::vector<SavedOutput> outputs_{};
+  std::vector<FileLock> locks_{};  // of the files of an earlier run
+  FileLock lock_{};                // of that of this run
+  bool is_new_ = false;            // no run has made the file yet
 };
 
 /// Adds the remark that the file could not be written, unless there is the same one.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ooc/detail/base/api.hpp>
+#include <ooc/detail/file/file_lock.hpp>
 #include <ooc/detail/pool/record_range.hpp>
 #include <ooc/source.hpp>
 
@@ -78,6 +79,10 @@ struct PartFile {
 /// JSON.
 OOC_API void write_part_file(const std::filesystem::path& path, const PartFile& file,
                              bool replace = false);
+
+/// The same. Returns a lock on the file, which it has from its first moment on.
+OOC_API FileLock write_locked(const std::filesystem::path& path, const PartFile& file,
+                              bool replace);
 
 /// Reads such a file. Throws Error: `input` if it cannot be read; `bad_input` if it is no such
 /// file, or damaged; `usage` if a later version has written it.
