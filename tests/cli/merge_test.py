@@ -111,16 +111,58 @@ class MergeTest(CliTest):
         self.assertEqual(self.json(*words, "c", "--shards", "3", env=indexed)["result"]["shard"],
                          [1, 3])
         for env, more, what in (
-                ({}, [], "neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX is set"),
+                ({}, [], "no scheduler has numbered this task"),
                 (indexed, [], "not how many shards there are"),
                 (indexed, ["--shards", "1"], "JOB_COMPLETION_INDEX is 1"),
                 (slurm, ["--shards", "2"], "SLURM_ARRAY_TASK_MAX is 3"),
-                ({"SLURM_ARRAY_TASK_ID": "7"}, [], "not how many tasks there are"),
+                ({"SLURM_ARRAY_TASK_ID": "7"}, [], "not how many shards there are"),
                 (again, [], "has 1 task from 2 to 2: it may be a part of another"),
                 ({**slurm, "SLURM_ARRAY_TASK_COUNT": "2"}, [], "has 2 tasks from 0 to 3"),
                 ({**slurm, "SLURM_ARRAY_TASK_ID": "x"}, [], "SLURM_ARRAY_TASK_ID=x is no whole")):
             self.refuse(2, what, *words, "d", *more, env=env)
         self.assertFalse((self.directory / "d").exists())
+
+    def test_numbers_of_other_schedulers(self):
+        self.write("x.f32", RANDOM.normal(0, 1, 4 * TILE).astype("f4"))
+
+        def slurm(task, least, most, count):
+            return {"SLURM_ARRAY_TASK_ID": task, "SLURM_ARRAY_TASK_MIN": least,
+                    "SLURM_ARRAY_TASK_MAX": most, "SLURM_ARRAY_TASK_COUNT": count}
+        grid = {"SGE_TASK_FIRST": "1", "SGE_TASK_LAST": "4", "SGE_TASK_STEPSIZE": "1"}
+        lsf = {"LSB_JOBINDEX": "4", "LSB_JOBINDEX_END": "4", "LSB_JOBINDEX_STEP": "1"}
+        pbs = {"PBS_ARRAY_INDEX": "2"}
+        aws = {"AWS_BATCH_JOB_ARRAY_INDEX": "0", "AWS_BATCH_JOB_ARRAY_SIZE": "4"}
+        number = 0
+        for env, auto, shards, expected in (
+                (slurm("1", "1", "4", "4"), "auto", 4, [0, 4]),
+                (slurm("4", "3", "4", "2"), "auto", 4, [3, 4]),
+                (slurm("1", "1", "4", "4"), "auto:1", None, [0, 4]),
+                (slurm("3", "3", "3", "1"), "auto:1", 4, [2, 4]),
+                ({"SGE_TASK_ID": "3", **grid}, "auto", None, [2, 4]),
+                (lsf, "auto", None, [3, 4]), (lsf, "auto", 9, [3, 9]),
+                (pbs, "auto:0", 4, [2, 4]), (pbs, "auto:1", 4, [1, 4]),
+                ({"PBS_ARRAYID": "0"}, "auto:0", 4, [0, 4]),
+                (aws, "auto", None, [0, 4]),
+                ({"BATCH_TASK_INDEX": "3", "BATCH_TASK_COUNT": "4"}, "auto", None, [3, 4]),
+                ({**aws, "SGE_TASK_ID": "undefined", "LSB_JOBINDEX": "0"}, "auto", None, [0, 4])):
+            with self.subTest(env=env, auto=auto):
+                more = [] if shards is None else ["--shards", shards]
+                number += 1
+                found = self.json("reduce", "x.f32", "--shard", auto, *more, "-o", number, "--json",
+                                  env=env)
+                self.assertEqual(found["result"]["shard"], expected)
+        for env, auto, shards, what in (
+                (slurm("1", "1", "4", "4"), "auto", None, "from 1 to 4: it may be a part"),
+                (slurm("2", "0", "4", "5"), "auto", 4, "SLURM_ARRAY_TASK_MAX is 4"),
+                (slurm("0", "0", "3", "4"), "auto:1", 4, "SLURM_ARRAY_TASK_ID is 0"),
+                ({"SGE_TASK_ID": "3", **grid, "SGE_TASK_STEPSIZE": "2"}, "auto", None,
+                 "has 2 tasks from 1 to 4"),
+                (pbs, "auto", 4, "PBS does not say from where its tasks are counted"),
+                (pbs, "auto:0", None, "not how many shards"),
+                ({**pbs, **aws}, "auto", 4, "both PBS_ARRAY_INDEX and AWS_BATCH_JOB_ARRAY_INDEX")):
+            with self.subTest(env=env, auto=auto):
+                more = [] if shards is None else ["--shards", shards]
+                self.refuse(2, what, "reduce", "x.f32", "--shard", auto, *more, "-o", "d", env=env)
 
     def test_refuses_parts_that_do_not_belong_together(self):
         self.write("x.f32", RANDOM.normal(0, 1, 4 * TILE).astype("f4"))

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <ooc/error.hpp>
@@ -15,12 +17,57 @@
 namespace ooc_run {
 namespace {
 
+using namespace std::string_view_literals;
+
 constexpr std::string_view example = "--shard 0/4 is the first of four";
+
+/// The environment variables by which a scheduler numbers the tasks of an array. Those that it does
+/// not have are empty.
+struct Scheduler {
+  std::string_view name;
+  const char* index;       // of this task
+  const char* first = "";  // index of all tasks
+  const char* last = "";
+  const char* step = "";                // between them
+  const char* tasks = "";               // how many this array has: it may be a part of another one
+  const char* shards = "";              // how many there are in all
+  std::optional<std::uint64_t> base{};  // from where it counts, if not from where the user says
+};
+
+constexpr std::array schedulers{
+    Scheduler{.name = "Slurm",
+              .index = "SLURM_ARRAY_TASK_ID",
+              .first = "SLURM_ARRAY_TASK_MIN",
+              .last = "SLURM_ARRAY_TASK_MAX",
+              .tasks = "SLURM_ARRAY_TASK_COUNT"},
+    Scheduler{.name = "PBS", .index = "PBS_ARRAY_INDEX"},
+    Scheduler{.name = "Torque", .index = "PBS_ARRAYID"},
+    Scheduler{.name = "LSF",
+              .index = "LSB_JOBINDEX",
+              .last = "LSB_JOBINDEX_END",
+              .step = "LSB_JOBINDEX_STEP",
+              .base = 1},
+    Scheduler{.name = "Grid Engine",
+              .index = "SGE_TASK_ID",
+              .first = "SGE_TASK_FIRST",
+              .last = "SGE_TASK_LAST",
+              .step = "SGE_TASK_STEPSIZE",
+              .base = 1},
+    Scheduler{.name = "AWS Batch",
+              .index = "AWS_BATCH_JOB_ARRAY_INDEX",
+              .shards = "AWS_BATCH_JOB_ARRAY_SIZE",
+              .base = 0},
+    Scheduler{.name = "Google Batch",
+              .index = "BATCH_TASK_INDEX",
+              .shards = "BATCH_TASK_COUNT",
+              .base = 0},
+    Scheduler{.name = "Kubernetes", .index = "JOB_COMPLETION_INDEX", .base = 0},
+};
 
 /// Returns the integer in an environment variable; empty if it is not set. Throws Error(usage) if
 /// it is no integer.
 std::optional<std::uint64_t> integer_in(const char* variable) {
-  const char* const value = std::getenv(variable);
+  const char* const value = *variable == 0 ? nullptr : std::getenv(variable);
   if (value == nullptr || *value == 0) return {};
   const std::string_view text(value);
   std::uint64_t integer = 0;
@@ -31,50 +78,87 @@ std::optional<std::uint64_t> integer_in(const char* variable) {
   return integer;
 }
 
-/// Returns the shard of an index that a scheduler gives, of so many.
-Shard numbered_shard(const char* variable, std::uint64_t index, std::uint64_t shards) {
-  if (index < shards) return {.index = index, .count = shards};
+/// True if this process is a task of an array. Outside of arrays, Grid Engine says "undefined" and
+/// LSF 0.
+bool has_task(const Scheduler& scheduler) {
+  const char* const value = std::getenv(scheduler.index);
+  if (value == nullptr || *value == 0) return false;
+  return !(scheduler.base == 1 && (value == "0"sv || value == "undefined"sv));
+}
+
+const Scheduler& scheduler_of_this_task() {
+  const auto found = std::ranges::find_if(schedulers, has_task);
+  if (found == schedulers.end()) {
+    refuse_usage("no scheduler has numbered this task",
+                 "outside of arrays of Slurm, PBS, LSF, Grid Engine, AWS and Google Batch, and of "
+                 "indexed jobs of Kubernetes, say --shard I/N");
+  }
+  const auto other = std::find_if(found + 1, schedulers.end(), has_task);
+  if (other != schedulers.end()) {
+    refuse_usage(fmt::format("both {} and {} are set", found->index, other->index),
+                 "say which shard this is: --shard I/N");
+  }
+  return *found;
+}
+
+/// Returns from where the tasks are counted, if the user does not say. An array of Slurm counts
+/// from 0, unless it has an index that can only be the last of N from 1 on.
+std::uint64_t base_of(const Scheduler& scheduler, std::optional<std::uint64_t> shards) {
+  if (scheduler.base) return *scheduler.base;
+  const auto least = integer_in(scheduler.first), most = integer_in(scheduler.last);
+  if (*scheduler.first != 0) return least.value_or(0) > 0 && most && most == shards ? 1 : 0;
+  refuse_usage(fmt::format("{} does not say from where its tasks are counted", scheduler.name),
+               "--shard auto:0 or auto:1 says it");
+}
+
+/// Returns the number of shards, if the user does not say, of an array that begins at `base` and
+/// has no gaps. If a few tasks of it are started once more, these are another array, which does not
+/// show how many there were.
+std::uint64_t shards_of(const Scheduler& scheduler, std::uint64_t base) {
+  if (const auto shards = integer_in(scheduler.shards)) return *shards;
+  const auto most = integer_in(scheduler.last);
+  if (!most || (*scheduler.tasks != 0 && !integer_in(scheduler.tasks))) {
+    refuse_usage(
+        fmt::format("{} is set, but not how many shards there are", scheduler.index),
+        "--shards N says it, as in --array=0-63 and --shards 64; in Kubernetes, the `completions`");
+  }
+  const std::uint64_t least = integer_in(scheduler.first).value_or(base);
+  const std::uint64_t range = *most < least ? 0 : *most - least + 1;
+  const std::uint64_t tasks =
+      integer_in(scheduler.tasks).value_or(range / integer_in(scheduler.step).value_or(1));
+  if (least != base || tasks < 2 || tasks != range) {
+    refuse_usage(fmt::format("this array has {} from {} to {}: it may be a part of another",
+                             format_count(tasks, "task"), least, *most),
+                 "--shards N says how many shards there are, as in --array=0-63 and --shards 64; "
+                 "--shard auto:1 counts from 1");
+  }
+  return tasks;
+}
+
+/// Returns the shard of an index, of so many counted from `base`.
+std::uint64_t shard_of(const char* variable, std::uint64_t index, std::uint64_t base,
+                       std::uint64_t shards) {
+  if (index >= base && index - base < shards) return index - base;
   refuse_usage(fmt::format("--shards {}: {} is {}", shards, variable, index),
-               "tasks are counted from 0");
+               fmt::format("tasks are counted from {}; --shard auto:{} counts from {}", base,
+                           1 - base, 1 - base));
 }
 
-/// Returns the number of tasks of a Slurm array that begins at 0 and has no gaps. If a few tasks of
-/// it are started once more, these are another array, which does not show how many there were.
-std::uint64_t tasks_of_slurm() {
-  const auto least = integer_in("SLURM_ARRAY_TASK_MIN"), most = integer_in("SLURM_ARRAY_TASK_MAX");
-  const auto count = integer_in("SLURM_ARRAY_TASK_COUNT");
-  constexpr std::string_view hint =
-      "--shards N says how many shards there are, as in "
-      "--array=0-63 and --shards 64";
-  if (!least || !most || !count) {
-    refuse_usage("SLURM_ARRAY_TASK_ID is set, but not how many tasks there are", std::string(hint));
-  }
-  if (*least != 0 || *count < 2 || *most + 1 != *count) {
-    refuse_usage(fmt::format("this Slurm array has {} from {} to {}: it may be a part of another",
-                             format_count(*count, "task"), *least, *most),
-                 std::string(hint));
-  }
-  return *count;
+/// `from`: by what the user says.
+Shard automatic_shard(std::optional<std::uint64_t> from, std::optional<std::uint64_t> shards) {
+  const Scheduler& scheduler = scheduler_of_this_task();
+  const std::uint64_t base = from ? *from : base_of(scheduler, shards);
+  const std::uint64_t count = shards ? *shards : shards_of(scheduler, base);
+  // An array that does not fit is refused in every task, not in its last one only.
+  if (const auto most = integer_in(scheduler.last)) shard_of(scheduler.last, *most, base, count);
+  const auto index = integer_in(scheduler.index);
+  return {.index = shard_of(scheduler.index, index.value_or(0), base, count), .count = count};
 }
 
-Shard automatic_shard(std::optional<std::uint64_t> shards) {
-  if (const auto task = integer_in("SLURM_ARRAY_TASK_ID")) {
-    // An array from 1 to N is refused in every task, not in its last one only.
-    if (const auto most = integer_in("SLURM_ARRAY_TASK_MAX"); shards && most) {
-      numbered_shard("SLURM_ARRAY_TASK_MAX", *most, *shards);
-    }
-    return numbered_shard("SLURM_ARRAY_TASK_ID", *task, shards ? *shards : tasks_of_slurm());
-  }
-  const auto index = integer_in("JOB_COMPLETION_INDEX");
-  if (!index) {
-    refuse_usage("neither SLURM_ARRAY_TASK_ID nor JOB_COMPLETION_INDEX is set",
-                 "outside of a Slurm array and an indexed job of Kubernetes, say --shard I/N");
-  }
-  if (!shards) {
-    refuse_usage("JOB_COMPLETION_INDEX is set, but not how many shards there are",
-                 "--shards N says it: the job's `completions`");
-  }
-  return numbered_shard("JOB_COMPLETION_INDEX", *index, *shards);
+std::optional<Shard> parse_automatic(std::string_view text, std::optional<std::uint64_t> shards) {
+  if (text == "auto") return automatic_shard({}, shards);
+  if (text == "auto:0" || text == "auto:1") return automatic_shard(text.back() - '0', shards);
+  return {};
 }
 
 Shard parse_shard(std::string_view text) {
@@ -96,7 +180,8 @@ Shard parse_shard(std::string_view text) {
 std::optional<Shard> read_shard(const Arguments& arguments) {
   const auto shards = arguments.get("shards", positive_count);
   const auto shard = arguments.get("shard", [&](const std::string& text) {
-    return text == "auto" ? automatic_shard(shards) : parse_shard(text);
+    const auto automatic = parse_automatic(text, shards);
+    return automatic ? *automatic : parse_shard(text);
   });
   if (!shard) return {};
   if (shards && *shards != shard->count) {
