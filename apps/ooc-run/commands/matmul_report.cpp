@@ -36,11 +36,13 @@ std::string describe_passes(std::uint64_t passes) {
   return passes <= 1 ? "" : fmt::format(" in {} passes", passes);
 }
 
-std::string describe_traffic(std::uint64_t bytes_read, std::uint64_t link_bytes,
-                             std::uint64_t bytes_written, std::uint64_t passes) {
-  std::string text = line("read", format_bytes(bytes_read) + describe_passes(passes));
-  text += line("copied", format_bytes(link_bytes) + " to the device and back");
-  return text + line("written", format_bytes(bytes_written));
+std::string describe_traffic(const ooc::Product& product) {
+  std::string text =
+      line("read", format_bytes(product.bytes_read) + describe_passes(product.plan.passes));
+  if (product.library.starts_with("cuBLAS")) {
+    text += line("copied", format_bytes(product.link_bytes) + " to the device and back");
+  }
+  return text + line("written", format_bytes(product.bytes_written));
 }
 
 /// True if no row of the product could be checked.
@@ -124,18 +126,22 @@ std::vector<FactRow> plan_rows(const ooc::MatmulPlan& plan, const std::string& d
   if (plan.row_blocks * plan.column_blocks > 1) {
     c += fmt::format(", in {} blocks", describe_shape(plan.row_blocks, plan.column_blocks));
   }
-  return {{"C", c},
-          {"device", device},
-          {"compute", std::string(ooc::name_of(plan.precision))},
-          {"resident", plan.resident},
-          {"tiles", tiles},
-          {"memory", format_bytes(plan.device_bytes) + " on the device"},
-          {"cache", format_bytes(plan.cache_bytes) + " of host memory"},
-          {"reads", format_bytes(plan.bytes_read) + describe_passes(plan.passes)},
-          {"copies", format_bytes(plan.link_bytes) + " to the device and back"},
-          {"writes", format_bytes(plan.bytes_written)},
-          {"work", describe_work(plan.flops, plan.multiplying_seconds.value_or(0))},
-          {"predicted", predicted}};
+  std::vector<FactRow> rows{
+      {"C", c},
+      {"device", device},
+      {"compute", std::string(ooc::name_of(plan.precision))},
+      {"resident", plan.resident},
+      {"tiles", tiles},
+      {"memory", format_bytes(plan.device_bytes) + " on the device"},
+      {"cache", format_bytes(plan.cache_bytes) + " of host memory"},
+      {"reads", format_bytes(plan.bytes_read) + describe_passes(plan.passes)}};
+  if (device != "cpu") {
+    rows.push_back({"copies", format_bytes(plan.link_bytes) + " to the device and back"});
+  }
+  rows.push_back({"writes", format_bytes(plan.bytes_written)});
+  rows.push_back({"work", describe_work(plan.flops, plan.multiplying_seconds.value_or(0))});
+  rows.push_back({"predicted", predicted});
+  return rows;
 }
 
 std::string explain_product(const ooc::Product& product,
@@ -147,8 +153,7 @@ std::string explain_product(const ooc::Product& product,
       fmt::format("wrote {}: {} of {}\n\n", printable(path.string()),
                   describe_shape(plan.rows, plan.columns), describe_type(plan.type)) +
       line("compute", fmt::format("{}, {}", ooc::name_of(plan.precision), product.library)) +
-      line("resident", plan.resident) +
-      describe_traffic(product.bytes_read, product.link_bytes, product.bytes_written, plan.passes) +
+      line("resident", plan.resident) + describe_traffic(product) +
       line("work", describe_work(plan.flops, seconds)) + line("predicted", brief(prediction));
   if (check) text += describe_check(*check, plan.rows);
   return text;

@@ -105,10 +105,13 @@ HealthCheck check_gpu(const ooc::CudaFacts& cuda, std::optional<std::size_t> wan
                       "--device cuda:0, or show more in CUDA_VISIBLE_DEVICES");
   }
   check.facts = "none: " + cuda.why_no_gpu + (wanted ? "" : "; the CPU does the work");
-  const std::string fix = cuda.built_for == 0
-                              ? "scripts/setup && cmake --preset release, with a CUDA toolkit"
-                              : "nvidia-smi tells more";
-  return wanted ? check.fail(ooc::ErrorKind::device, fix) : check.warn(fix);
+  const bool has_code = cuda.built_for != 0;
+  const std::string fix = !has_code ? "scripts/setup && cmake --preset release, with a CUDA toolkit"
+                          : cuda.driver_allows == 0 ? "install NVIDIA's driver"
+                                                    : "nvidia-smi tells more";
+  if (wanted) return check.fail(ooc::ErrorKind::device, fix);
+  // Only where there is a driver may something be wrong: else this is a machine without a GPU.
+  return has_code && cuda.driver_allows != 0 ? check.warn(fix) : check;
 }
 
 HealthCheck check_driver(const ooc::CudaFacts& cuda) {
@@ -318,6 +321,12 @@ HealthCheck check_png(std::string_view why_not) {
   if (why_not.empty()) return check;
   check.facts = fmt::format("{}; SVG pictures do without", why_not);
   return check.warn("apt-get install librsvg2-bin");
+}
+
+HealthCheck check_parts(std::span<const OptionalPart> parts) {
+  HealthCheck check{.name = "parts", .facts = describe_parts(parts)};
+  for (const OptionalPart& part : parts) check.values[std::string(part.key)] = part.is_there;
+  return check;
 }
 
 HealthCheck check_ceilings(const std::string& path, bool writable, const Ceilings& measured,

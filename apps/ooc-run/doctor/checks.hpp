@@ -6,9 +6,11 @@
 #include <ooc/detail/sizing/io_config.hpp>
 #include <ooc/error.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
+#include "cli/version.hpp"
 #include "machine/block_device.hpp"
 #include "machine/machine_facts.hpp"
 #include "rates/ceilings.hpp"
@@ -81,6 +83,9 @@ HealthCheck check_threads(const std::optional<ThreadLimit>& limit, const ooc::Wo
 
 /// `why_not`: why rsvg-convert cannot be used; empty if it works.
 HealthCheck check_png(std::string_view why_not);
+
+/// The parts of the program that a build may lack, with the packages that bring them.
+HealthCheck check_parts(std::span<const OptionalPart> parts);
 
 /// `writable`: true if ceilings can be stored at `path`. `why_none`: why an existing file has none.
 HealthCheck check_ceilings(const std::string& path, bool writable, const Ceilings& measured,

@@ -111,7 +111,7 @@ std::vector<HealthCheck> examine(const std::string& path, const RunSettings& set
 
   std::vector<HealthCheck> checks{
       check_gpu(cuda, wants_gpu ? std::optional(ordinal) : std::nullopt)};
-  if (cuda.built_for != 0) checks.push_back(check_driver(cuda));
+  if (cuda.built_for != 0 && cuda.driver_allows != 0) checks.push_back(check_driver(cuda));
   for (const ooc::GpuFacts& gpu : cuda.gpus) {
     checks.push_back(check_link(gpu.name, pcie_link(gpu.pci_address)));
   }
@@ -133,6 +133,7 @@ std::vector<HealthCheck> examine(const std::string& path, const RunSettings& set
   checks.push_back(check_ceilings(cache, !cache.empty() && is_writable(cache.parent_path()),
                                   read_ceilings({path, device, {}}), why_no_ceilings()));
   checks.push_back(check_png(why_no_png()));
+  checks.push_back(check_parts(optional_parts()));
   return checks;
 }
 

@@ -160,12 +160,18 @@ Json describe_run(const ooc::Stats& stats, bool writes, std::span<const std::str
   // Stages are those of this process.
   const double own = own_part(stats);
   const auto read = if_known(own * bytes_read(stats), stats);
-  Json stages{
-      {"disk", describe_stage(stats.timing.disk, read)},
-      {"h2d", describe_stage(stats.timing.h2d, read)},
-      {"kernel", describe_stage(stats.timing.kernel, if_known(own * bytes_used(stats), stats))},
-      {"d2h", nullptr},
-      {"write", nullptr}};
+  ooc::StageTimes kernel = stats.timing.kernel;
+  const ooc::StageTimes& copies = stats.timing.h2d;
+  const bool is_in_place = stats.layout.device == "cpu" && copies.busy == 0;
+  if (is_in_place) {  // the lanes have waited for their data, not for copies of them
+    kernel.waits_in += copies.waits_in;
+    kernel.waits_out += copies.waits_out;
+  }
+  Json stages{{"disk", describe_stage(stats.timing.disk, read)},
+              {"h2d", is_in_place ? Json(nullptr) : describe_stage(copies, read)},
+              {"kernel", describe_stage(kernel, if_known(own * bytes_used(stats), stats))},
+              {"d2h", nullptr},
+              {"write", nullptr}};
   if (writes) {
     const auto bytes_written = static_cast<double>(
         stats.ranks.empty() ? stats.outcome.bytes_written : stats.ranks.front().bytes_written);

@@ -9,10 +9,11 @@ namespace ooc {
 namespace {
 
 Error no_http(const std::string& what) {
-  return {ErrorKind::usage,
-          what + ": this libooc was built without HTTP",
-          {.why = "the headers of libcurl were not there",
-           .hint = "build with -DOOC_HTTP=ON, or copy the data to a file first"}};
+  return {
+      ErrorKind::usage,
+      what + ": this libooc was built without HTTP",
+      {.why = "the headers of libcurl were not there",
+       .hint = "apt-get install libcurl4-openssl-dev, and build again, or copy the data first"}};
 }
 
 }  // namespace

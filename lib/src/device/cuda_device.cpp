@@ -149,6 +149,8 @@ std::string why_none_visible() {
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status == cudaSuccess && count > 0) return {};
   cudaGetLastError();
+  int driver = 0;
+  if (cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0) return "no NVIDIA driver here";
   const cudaError_t reason = status == cudaSuccess ? cudaErrorNoDevice : status;
   return std::string(cudaGetErrorString(reason)) + " (" + cudaGetErrorName(reason) + ")";
 }

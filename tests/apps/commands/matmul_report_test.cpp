@@ -43,11 +43,11 @@ TEST(MatmulReport, APlanIsAResultWithoutARun) {
 }
 
 TEST(MatmulReport, AProductSaysWhatWasDoneAndWhatWasPlanned) {
-  const ooc::Product product{.plan = a_plan(),
-                             .library = "OpenBLAS 0.3.21",
-                             .link_bytes = 7,
-                             .bytes_read = 60'000'000,
-                             .bytes_written = 24'000'000};
+  ooc::Product product{.plan = a_plan(),
+                       .library = "OpenBLAS 0.3.21",
+                       .link_bytes = 7,
+                       .bytes_read = 60'000'000,
+                       .bytes_written = 24'000'000};
   const Json json = describe_product(product, two_seconds(), {}, "c.f32");
   EXPECT_EQ(json["bytes_read"], 60'000'000);
   EXPECT_EQ(json["plan"]["bytes_read"], 56'000'000);
@@ -57,10 +57,13 @@ TEST(MatmulReport, AProductSaysWhatWasDoneAndWhatWasPlanned) {
             "  compute   f32, OpenBLAS 0.3.21\n"
             "  resident  B\n"
             "  read      60.0 MB (57.2 MiB) in 4 passes\n"
-            "  copied    7 bytes to the device and back\n"
             "  written   24.0 MB (22.9 MiB)\n"
             "  work      12.0 GFLOP, 3.00 GFLOP/s\n"
             "  predicted at least 2.00 s\n");
+  product.library = "cuBLAS 13.1";
+  EXPECT_NE(explain_product(product, two_seconds(), 4, {}, "c.npy")
+                .find("  copied    7 bytes to the device and back\n"),
+            std::string::npos);
 }
 
 TEST(MatmulReport, APlanIsATableOfFacts) {

@@ -34,7 +34,13 @@ const ooc::CudaFacts without_cuda{.why_no_gpu = "built without CUDA"};
 TEST(DoctorChecks, AGpuIsNeededOnlyIfItIsWanted) {
   expect(check_gpu(with_gpu, 0), State::ok, "NVIDIA H200, 140 GiB, compute capability 9.0");
   expect(check_gpu(with_gpu, {}), State::ok);
-  expect(check_gpu(without_cuda, {}), State::warn, "built without CUDA");
+  expect(check_gpu(without_cuda, {}), State::ok, "built without CUDA");
+  const ooc::CudaFacts without_driver{.why_no_gpu = "no NVIDIA driver here", .built_for = 13000};
+  expect(check_gpu(without_driver, {}), State::ok, "none: no NVIDIA driver here; the CPU does");
+  expect(check_gpu(without_driver, 0), State::fail, "install NVIDIA's driver");
+  ooc::CudaFacts without_gpu = without_driver;
+  without_gpu.driver_allows = 13000;
+  expect(check_gpu(without_gpu, {}), State::warn);
   const HealthCheck missing = check_gpu(without_cuda, 0);
   expect(missing, State::fail, "built without CUDA");
   EXPECT_EQ(missing.kind, ooc::ErrorKind::device);
