@@ -33,6 +33,7 @@ from cli_support import PROGRAM, clean_environment  # noqa: E402
 # Reasons why blocks are not run, by document and first command.
 NOT_RUN = {
     ("README.md", "scripts/demo"): "installs and builds; CI calls scripts/test",
+    ("README.md", "apt-get install ./ooc-run_*.deb"): "installs: debian_test.sh does it",
     ("docs/building.md", "scripts/setup"): "installs and builds, as scripts/test does",
     ("docs/building.md", "cd build/cpu && cpack && apt-get install ./ooc-run_*.deb"):
         "makes and installs packages: debian_test.sh does it",

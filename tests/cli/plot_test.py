@@ -58,7 +58,7 @@ class PlotTest(CliTest):
         ends = [float(bar.get("x")) + float(bar.get("width")) for bar in bars]
         np.testing.assert_allclose(ends[:-1], [float(bar.get("x")) for bar in bars[1:]], atol=0.11)
         self.check_tooltips(picture, result)
-        self.assertIn("x.f32: 10,000 values of float32 (from .f32)", self.texts(picture))
+        self.assertIn("x.f32: 10,000 values of float32", self.texts(picture))
         self.assertIn("count", self.texts(picture))
 
     def check_tooltips(self, picture, result):

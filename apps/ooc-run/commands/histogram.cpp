@@ -34,7 +34,7 @@ Outcome run(const HistogramRequest& request, const Interrupt& interrupt) {
   Outcome outcome = session.report("histogram", source, stats, describe_histogram(histogram),
                                    picture.bars(histogram), verified, picture.figure(histogram));
   note_crowded_bin(histogram, options, source.element(), outcome);
-  picture.write(histogram, heading(source), interrupt, outcome);
+  picture.write(histogram, describe_data(source), interrupt, outcome);
   return outcome;
 }
 

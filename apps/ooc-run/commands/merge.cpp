@@ -363,7 +363,8 @@ Outcome run(const MergeRequest& request, const Interrupt& interrupt) {
           : fmt::format("{}\n{}{}\n{}\n", title, text, bars, describe_parts(parts));
   if (histogram) {
     note_crowded_bin(*histogram, bins, question.type.element, outcome);
-    picture.write(*histogram, title, interrupt, outcome);
+    // A picture does not say where the type is from.
+    picture.write(*histogram, title.substr(0, title.rfind(" (")), interrupt, outcome);
   }
   return outcome;
 }

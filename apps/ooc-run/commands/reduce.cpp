@@ -41,7 +41,7 @@ Outcome run_with_histogram(const ReduceRequest& request, const Interrupt& interr
                                    bars.empty() ? text : text + "\n" + bars, verified,
                                    picture.figure(summary.histogram));
   note_crowded_bin(summary.histogram, options.histogram, source.element(), outcome);
-  picture.write(summary.histogram, heading(source), interrupt, outcome);
+  picture.write(summary.histogram, describe_data(source), interrupt, outcome);
   return outcome;
 }
 

@@ -182,21 +182,21 @@ CountAxis CountAxis::up_to(std::uint64_t most, bool logarithmic, int intervals) 
 }
 
 double CountAxis::position(double count) const {
-  if (end_ <= 0) return 0;
-  return logarithmic_ ? std::log1p(count) / std::log1p(end_) : count / end_;
+  if (end_ <= 0 || count <= 0) return 0;
+  constexpr double begin = 0.5;  // of a logarithmic axis, so that a count of 1 has a bar
+  return logarithmic_ ? std::log(count / begin) / std::log(end_ / begin) : count / end_;
 }
 
 std::vector<Tick> CountAxis::ticks(int intervals) const {
   std::vector<Tick> ticks{{0, "0"}};
   if (end_ <= 0) return ticks;
+  if (logarithmic_) ticks.clear();  // it has no 0
   if (!logarithmic_ || is_below_a_decade(end_)) {
     const double step = count_step(end_, intervals);
     for (int i = 1; i * step <= end_; ++i) ticks.push_back({i * step, {}});
     label_counts(ticks, false);
     return ticks;
   }
-  // With many decades, 1 is so close to 0 that their labels would overlap. Leave out the 0.
-  if (position(1) * 2 * intervals < 1) ticks.clear();
   int decades = decades_up_to(end_);
   if (std::pow(10, decades) > end_) --decades;
   for (int decade = 0; decade <= decades; decade += stride_of(decades, intervals)) {

@@ -58,7 +58,7 @@ class CountAxis {
   double position(double count) const;
 
   /// Returns ticks at 0 and at round counts up to the end, with at most `intervals` intervals. A
-  /// logarithmic axis has ticks at powers of ten from 1 on, and at 0 if there is room. Labels are
+  /// logarithmic axis has ticks at powers of ten from 1 on, or round counts below 10. Labels are
   /// digits ("250,000"); if the largest would be too long, labels have a unit ("2.5 M").
   std::vector<Tick> ticks(int intervals) const;
 

@@ -244,14 +244,18 @@ std::string describe_values(std::uint64_t count, const ooc::DType& type) {
   return fmt::format("{} of {}", format_count(count, "value"), describe_type(type));
 }
 
-std::string heading(const ooc::Source& source) {
+std::string describe_data(const ooc::Source& source) {
   std::string name = printable(source.name());
   if (source.files().size() > 1) name += fmt::format(" and {} more", source.files().size() - 1);
   const ooc::DType type = source.type().value_or(ooc::DType{});
   const std::string values = source.is_produced() && source.bytes() == 0
                                  ? "values of " + describe_type(type)
                                  : describe_values(count_of(source), type);
-  return fmt::format("{}: {} ({})", name, values, source.type_reason);
+  return fmt::format("{}: {}", name, values);
+}
+
+std::string heading(const ooc::Source& source) {
+  return fmt::format("{} ({})", describe_data(source), source.type_reason);
 }
 
 void note_behind(const ooc::Source& source, Outcome& outcome) {

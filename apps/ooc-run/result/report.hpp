@@ -38,7 +38,10 @@ Document document(std::string_view command, const Json& input, Json result, cons
 /// Returns, for example, "1,000 values of float32".
 std::string describe_values(std::uint64_t count, const ooc::DType& type);
 
-/// Returns, for example, "prices.f32: 1,000 values of float32 (from .f32)".
+/// Returns, for example, "prices.f32: 1,000 values of float32".
+std::string describe_data(const ooc::Source& source);
+
+/// The same with the origin of the type: "prices.f32: 1,000 values of float32 (from .f32)".
 std::string heading(const ooc::Source& source);
 
 /// Returns, for example, "4.29 GB in 632 ms, 6.80 GB/s, NVIDIA H200, direct, io_uring".
