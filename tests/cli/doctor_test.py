@@ -148,7 +148,7 @@ class RestrictedTest(DoctorTest):
         self.assertRegex(done.stdout, r"(?m)^  FAIL  open files  ")
 
     def test_a_gpu_that_is_wanted(self):
-        if self.examine()["GPU"]["state"] == "ok":
+        if self.examine()["GPU"]["values"]["gpus"]:
             self.examine("--device", "cuda")
             return
         checks = self.examine("--device", "cuda", code=8)

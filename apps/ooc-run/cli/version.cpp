@@ -12,7 +12,7 @@ namespace ooc_run {
 std::span<const OptionalPart> optional_parts() {
   static constexpr std::array parts{
       OptionalPart{"cuda", "GPUs", build_facts::has_cuda, "a CUDA toolkit 13"},
-      OptionalPart{"http", "https:// and s3://", build_facts::has_http, "libcurl4-openssl-dev"},
+      OptionalPart{"http", "HTTP and S3", build_facts::has_http, "libcurl4-openssl-dev"},
       OptionalPart{"mpi", "ooc-run-mpi", build_facts::has_mpi, "libopenmpi-dev openmpi-bin"}};
   return parts;
 }

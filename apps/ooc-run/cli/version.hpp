@@ -16,7 +16,7 @@ struct OptionalPart {
 
 std::span<const OptionalPart> optional_parts();
 
-/// Returns, for example, "https:// and s3://; built without GPUs (a CUDA toolkit 13)".
+/// Returns, for example, "HTTP and S3; built without GPUs (a CUDA toolkit 13)".
 std::string describe_parts(std::span<const OptionalPart> parts);
 
 /// Returns the text of --version: version, compiler, devices, engines and libraries.
