@@ -187,7 +187,7 @@ void print(const Outcome& outcome, const OutputSettings& output, const Arguments
 
 /// Returns the document of a command that was interrupted before it had found anything.
 std::string document_of_nothing(std::string_view command) {
-  return document(command, nullptr, {{"partial", true}, {"covered_bytes", 0}}, nullptr, {});
+  return document(command, nullptr, {{"partial", true}, {"covered_bytes", 0}}, nullptr, {}).text();
 }
 
 /// Prints why there is no result. `nothing`: the document that says so on stdout, or empty.

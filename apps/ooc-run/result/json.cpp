@@ -5,10 +5,9 @@
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <ooc/detail/base/utf8.hpp>
 #include <string_view>
 #include <utility>
-
-#include "cli/utf8.hpp"
 
 namespace ooc_run {
 namespace {
@@ -32,7 +31,7 @@ std::string leaf(const Json& json) {
   if (!json.is_string()) return json.dump();
   const auto& text = json.get_ref<const std::string&>();
   if (text.starts_with(long_integer_mark)) return text.substr(1);
-  return Json(lossless_utf8(text)).dump(-1, ' ', true);  // paths need not be UTF-8
+  return Json(ooc::lossless_utf8(text)).dump(-1, ' ', true);  // paths need not be UTF-8
 }
 
 template <class T>

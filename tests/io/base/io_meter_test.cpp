@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <optional>
+#include <memory>
 #include <thread>
 
 namespace ooc {
@@ -56,11 +56,11 @@ TEST_F(IoMeterTest, BeginsAnewWithEachKibibyte) {
 
 TEST_F(IoMeterTest, StandsStillWhileNoThreadWaits) {
   { const IoOperation operation(IoPeer::disk); }
-  std::optional<IoWait> wait(std::in_place, IoPeer::disk);
+  auto wait = std::make_unique<IoWait>(IoPeer::disk);
   const double before = later().seconds;
   wait.reset();
   EXPECT_EQ(later().seconds, 0);
-  wait.emplace(IoPeer::disk);
+  wait = std::make_unique<IoWait>(IoPeer::disk);
   EXPECT_GE(later().seconds, before);
 }
 
