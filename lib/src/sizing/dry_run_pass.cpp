@@ -33,8 +33,24 @@ Error different_wholes(const PassInput& first, const PassInput& input) {
           {.why = "they have " + size_of_whole(first) + " and " + size_of_whole(input)}};
 }
 
+/// Throws Error(usage) if one source is stored by rows and the other by columns: records at the
+/// same place in the files would be of different places in the arrays.
+void require_same_order(const Source& first, const Source& other) {
+  const bool same = std::ranges::equal(first.column_major(), other.column_major(),
+                                       [](const ColumnMajorArray& a, const ColumnMajorArray& b) {
+                                         return a.first == b.first && a.shape == b.shape;
+                                       });
+  if (same) return;
+  throw Error(ErrorKind::usage,
+              first.name() + " and " + other.name() + " are not stored in the same order",
+              {.why = "the inputs of a pass are read record by record, side by side, and arrays in "
+                      "Fortran order are stored column by column",
+               .hint = "save them row by row"});
+}
+
 void require_same_records(std::span<const PassInput> inputs) {
   for (const PassInput& input : inputs) {
+    require_same_order(inputs.front().source, input.source);
     if (input.source.is_produced() && inputs.size() > 1) {
       throw Error(ErrorKind::usage, input.source.name() + ": cannot be read beside another input",
                   {.why = "what a producer makes is a pass's only input",

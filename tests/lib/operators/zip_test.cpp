@@ -261,6 +261,10 @@ TEST_P(ZipTest, RefusesWhatDoesNotFit) {
                      [&] { fold(machine, MaskedSum{}, zip(flux, good)); });
   test::expect_error(ErrorKind::bad_input, "good.u8 has 99",
                      [&] { fold(machine, MaskedSum{}, zip(flux, good)); });
+  Source turned = open(file("turned.u8", std::vector<std::uint8_t>(100)));
+  turned.set_column_major({{0, {10, 10}}});
+  test::expect_error(ErrorKind::usage, "not stored in the same order",
+                     [&] { fold(machine, MaskedSum{}, zip(flux, turned)); });
   test::expect_error(ErrorKind::bad_input, "wrong.u16: holds uint16",
                      [&] { fold(machine, MaskedSum{}, zip(flux, wrong)); });
   test::expect_error(ErrorKind::usage, "checksum",
