@@ -35,7 +35,7 @@ TEST(DoctorChecks, AGpuIsNeededOnlyIfItIsWanted) {
   expect(check_gpu(with_gpu, 0), State::ok, "NVIDIA H200, 140 GiB, compute capability 9.0");
   expect(check_gpu(with_gpu, {}), State::ok);
   expect(check_gpu(without_cuda, {}), State::ok, "built without CUDA");
-  const ooc::CudaFacts without_driver{.why_no_gpu = "no NVIDIA driver here", .built_for = 13000};
+  const ooc::CudaFacts without_driver{.built_for = 13000, .why_no_gpu = "no NVIDIA driver here"};
   expect(check_gpu(without_driver, {}), State::ok, "none: no NVIDIA driver here; the CPU does");
   expect(check_gpu(without_driver, 0), State::fail, "install NVIDIA's driver");
   ooc::CudaFacts without_gpu = without_driver;
