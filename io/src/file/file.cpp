@@ -88,7 +88,7 @@ std::uint64_t size_of(int descriptor, const struct stat& status,
 ssize_t test_read(int descriptor) {
   alignas(page_bytes) std::array<std::byte, page_bytes> block;
   const ssize_t got =
-      repeat_interrupted([&] { return ::pread(descriptor, block.data(), block.size(), 0); });
+      repeat_read([&] { return ::pread(descriptor, block.data(), block.size(), 0); });
   return got < 0 ? -errno : got;
 }
 
@@ -289,7 +289,7 @@ void read_exactly(const File& file, std::uint64_t offset, std::span<std::byte> m
   }
   while (!memory.empty()) {
     const DiskCall waits;
-    const ssize_t got = repeat_interrupted([&] {
+    const ssize_t got = repeat_read([&] {
       return ::pread(file.buffered(), memory.data(), memory.size(), static_cast<off_t>(offset));
     });
     if (got < 0) throw read_error(file, offset, errno);

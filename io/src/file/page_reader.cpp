@@ -1,3 +1,5 @@
+#include <ooc/detail/base/io_meter.hpp>
+#include <ooc/detail/base/repeats.hpp>
 #include <ooc/detail/file/page_reader.hpp>
 
 #include <unistd.h>
@@ -9,7 +11,7 @@ namespace ooc {
 
 std::span<const std::byte> PageReader::read(const File& file, std::uint64_t offset,
                                             std::size_t most_bytes) {
-  if (file.remote() != nullptr) {
+  if (file.remote() != nullptr || file.memory() != nullptr) {
     const std::uint64_t left = file.size() - std::min(offset, file.size());
     const auto memory = std::span(buffer_->bytes).first(std::min<std::uint64_t>(most_bytes, left));
     if (!memory.empty()) read_exactly(file, offset, memory);
@@ -23,10 +25,10 @@ std::span<const std::byte> PageReader::read(const File& file, std::uint64_t offs
 
 std::optional<std::span<const std::byte>> PageReader::try_read(int descriptor, std::uint64_t offset,
                                                                std::size_t most_bytes) {
-  ssize_t got = 0;
-  do {
-    got = ::pread(descriptor, buffer_->bytes.data(), most_bytes, static_cast<off_t>(offset));
-  } while (got < 0 && errno == EINTR);
+  const DiskCall waits;
+  const ssize_t got = repeat_read([&] {
+    return ::pread(descriptor, buffer_->bytes.data(), most_bytes, static_cast<off_t>(offset));
+  });
   if (got < 0) return {};
   return std::span(buffer_->bytes).first(static_cast<std::size_t>(got));
 }

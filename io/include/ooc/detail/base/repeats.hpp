@@ -44,18 +44,33 @@ class Repeats {
   Clock::time_point since_{}, last_{};  // the first repeat in a row; the last one
 };
 
-/// Repeats a system call while a signal interrupts it. Returns its result, as it left errno.
-template <class Call>
-auto repeat_interrupted(const Call& call) {
+/// Repeats a system call that fails with an error of which `may_pass` is true. Returns its result,
+/// as it left errno.
+template <class Call, class MayPass>
+auto repeat_while(const Call& call, const MayPass& may_pass) {
   Repeats repeats;
   for (;;) {
     const auto result = call();
-    if (result >= 0 || errno != EINTR) return result;
+    const int errno_value = errno;
+    if (result >= 0 || !may_pass(errno_value)) return result;
     if (!repeats.may_repeat()) {
-      errno = EINTR;
+      errno = errno_value;
       return result;
     }
   }
+}
+
+/// Repeats a system call while a signal interrupts it.
+template <class Call>
+auto repeat_interrupted(const Call& call) {
+  return repeat_while(call, [](int errno_value) { return errno_value == EINTR; });
+}
+
+/// Repeats a read of a file, which a file system may also ask for by EAGAIN.
+template <class Call>
+auto repeat_read(const Call& call) {
+  return repeat_while(
+      call, [](int errno_value) { return errno_value == EINTR || errno_value == EAGAIN; });
 }
 
 }  // namespace ooc
