@@ -115,7 +115,8 @@ class EmptyTest(CliTest):
             self.assertEqual([result.pop(name) for name in zeros], [0, 0, 0, 0])
             self.assertEqual(set(result.values()), {None})
         result = self.json("reduce", path)["result"]
-        self.assertEqual([result.pop(name) for name in ("count", "nan", "sum")], [0, 0, 0])
+        self.assertEqual([result.pop(name) for name in ("count", "nan", "inf", "sum")],
+                         [0, 0, 0, 0])
         self.assertEqual(set(result.values()), {None})
 
     def test_bins_that_are_given_hold_zeros(self):
