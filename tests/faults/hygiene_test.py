@@ -60,7 +60,8 @@ class HygieneTest(FaultTest):
         opened = name.startswith("open") and re.search(r"O_(WRONLY|RDWR|CREAT|TRUNC)", text)
         if opened or WRITING.fullmatch(name):
             paths = [os.path.join(place or self.elsewhere, path)
-                     for place, path in PATHS.findall(text.split(" = ")[0])]
+                     for place, path in PATHS.findall(text.split(" = ")[0])
+                     if path]  # empty: the file of a descriptor
             if not paths or not all(map(self.may_write, paths)):
                 return f"writes to {paths}"
         return None
