@@ -6,7 +6,7 @@ import resource
 import subprocess
 from pathlib import Path
 
-from faults_support import PROGRAM, FaultTest, clean_environment, main
+from faults_support import FIGURES, PROGRAM, FaultTest, clean_environment, main
 from restrictions import limiting
 
 import numpy as np
@@ -24,6 +24,7 @@ class MemoryTest(FaultTest):
         self.write("a.f32", np.ones((64, 64), "f4"))
 
     def run_limited(self, *words, preexec_fn=None):
+        FIGURES["runs"] += 1
         return subprocess.run([PROGRAM, *map(str, words)], capture_output=True, check=False,
                               cwd=self.directory, timeout=120, preexec_fn=preexec_fn,
                               env=clean_environment(XDG_CACHE_HOME=str(self.directory / "cache")))
