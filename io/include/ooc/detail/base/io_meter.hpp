@@ -1,7 +1,5 @@
 #pragma once
 
-#include <ooc/detail/base/api.hpp>
-
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -19,7 +17,7 @@ enum class IoPeer : std::uint8_t { disk, server, writer };
 /// KiB came. Every call that may hang is counted, from the opening of the first file to the commit
 /// of the output. There is one meter for the process, because a thread in such a call can report
 /// nothing: another one must look. Thread-safe.
-class OOC_API IoMeter {
+class IoMeter {
  public:
   /// A wait in vain. `in_flight`: operations that are not complete, for the peer that most threads
   /// wait for. `bytes`: came meanwhile.
