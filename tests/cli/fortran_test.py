@@ -92,6 +92,8 @@ class FortranOrderTest(CliTest):
         for command in ("reduce", "histogram"):
             self.refuse(2, "x.npy: a part of an array in Fortran order cannot be read", command,
                         "x.npy", "--count", 10, hint="leave out --count")
+            self.refuse(2, "a part of an array in Fortran order", command, "x.npy", "--skip", 1,
+                        hint="leave out --skip")
             self.json(command, "x.npy", "--count", 1200)
 
     def test_other_commands_refuse_it(self):

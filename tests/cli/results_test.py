@@ -99,7 +99,7 @@ class ReduceTest(CliTest):
         self.assertEqual(document["input"], {
             "files": [{"path": "x.f32", "bytes": data.nbytes}], "format": "raw", "dtype": "<f4",
             "type_reason": document["input"]["type_reason"], "shape": None, "offset": 0,
-            "count": data.size, "bytes": data.nbytes})
+            "skip": 0, "count": data.size, "bytes": data.nbytes, "bytes_behind": 0})
         self.assertEqual(document["run"]["passes"], 1)
         self.assertIsNone(document["run"]["stages"]["write"])
 

@@ -21,13 +21,16 @@ std::string held_by(const DType& type) {
 }
 
 /// The first elements of such a file are not the first ones of the array.
-Error no_part_by_columns(const std::filesystem::path& file) {
+Error no_part_by_columns(const std::filesystem::path& file, const Format& format) {
+  std::vector<Remedy> remedies;
+  if (format.skip != 0) remedies.push_back({Change::unset, "Format::skip"});
+  if (format.count) remedies.push_back({Change::unset, "Format::count"});
   return Error(ErrorKind::usage,
                file.string() + ": a part of an array in Fortran order cannot be read",
                {.path = file,
                 .why = "its elements are stored column by column",
                 .hint = "save it by rows",
-                .remedies = {{Change::unset, "Format::skip"}, {Change::unset, "Format::count"}}});
+                .remedies = std::move(remedies)});
 }
 
 /// Builds a source from files of one type.
@@ -61,7 +64,7 @@ class SourceBuilder {
     const std::uint64_t first = elements_used_;
     const Extent used = extent_to_use(file, description, index);
     if (description.by_columns && used.bytes != 0) {
-      if (used.bytes != description.bytes) throw no_part_by_columns(file.path());
+      if (used.bytes != description.bytes) throw no_part_by_columns(file.path(), format_);
       column_major_.push_back({first, description.shape});
     }
     extents_.push_back(used);
@@ -219,7 +222,7 @@ Error untyped(const Producer& stream, const std::stop_token& stop) {
 Source open_npy_stream(std::unique_ptr<Producer> stream, Beginning& beginning,
                        const Format& format) {
   Description description = describe_npy(beginning, format);
-  if (description.by_columns && is_part(format)) throw no_part_by_columns(beginning.path());
+  if (description.by_columns && is_part(format)) throw no_part_by_columns(beginning.path(), format);
   const bool has_ended = beginning.has_ended();
   const std::size_t element_bytes = ooc::size_of(description.type);
   auto array = std::make_unique<RestProducer>(std::move(stream), beginning.take(), has_ended,
