@@ -1,5 +1,6 @@
 #include <ooc/detail/kernels/histogram.hpp>
 
+#include "commands/bin_table.hpp"
 #include "commands/commands.hpp"
 #include "commands/histogram_report.hpp"
 #include "commands/shard.hpp"
@@ -25,8 +26,7 @@ Outcome run(const HistogramRequest& request, const Interrupt& interrupt) {
   picture.begin();
   Session session(settings, interrupt, histogram_task(source, options), settings.verify ? 1 : 0);
   session.warn(type_doubt(source, settings.format));
-  const auto [histogram, stats] =
-      ooc::histogram(session.coordinator(), source, options, session.pass());
+  auto [histogram, stats] = ooc::histogram(session.coordinator(), source, options, session.pass());
   require_counts(histogram, stats);
   const Verified verified = session.verify(stats, [&, &found = histogram] {
     ooc::verify_histogram(session.coordinator(), source, options, found, session.pass());
@@ -35,6 +35,9 @@ Outcome run(const HistogramRequest& request, const Interrupt& interrupt) {
                                    picture.bars(histogram), verified, picture.figure(histogram));
   note_crowded_bin(histogram, options, source.element(), outcome);
   picture.write(histogram, describe_data(source), interrupt, outcome);
+  if (!request.table) return outcome;
+  if (outcome.partial) session.warn(partial_line(source, stats));
+  print_as_table(std::move(histogram), *request.table, outcome);
   return outcome;
 }
 

@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "cli/sizes.hpp"
 
@@ -32,6 +34,18 @@ std::string describe_groups(std::size_t bins, std::size_t each, std::string_view
   const std::size_t in_last = bins % each;
   const std::string text = fmt::format(", each {} sums {} bins", group, digits(each));
   return in_last == 0 ? text : fmt::format("{} ({} in the last)", text, digits(in_last));
+}
+
+std::string describe_outside(const ooc::Histogram& histogram) {
+  const std::array outside{std::pair{"below", histogram.below}, std::pair{"above", histogram.above},
+                           std::pair{"nan", histogram.nan}};
+  std::string text;
+  for (const auto& [name, count] : outside) {
+    if (count == 0) continue;
+    text +=
+        fmt::format("{}{} {}", text.empty() ? "" : ", ", group_digits(std::to_string(count)), name);
+  }
+  return text;
 }
 
 std::uint64_t most_of(const std::vector<BinGroup>& groups) {

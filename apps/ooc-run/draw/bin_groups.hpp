@@ -26,6 +26,9 @@ std::vector<BinGroup> group_bins(const ooc::Histogram& histogram, std::size_t ea
 /// Returns ", each row sums 16 bins" if `group` is "row". Empty for one bin per group.
 std::string describe_groups(std::size_t bins, std::size_t each, std::string_view group);
 
+/// Returns the counts of values that are in no bin: "7 below, 12,345 nan". Empty if there are none.
+std::string describe_outside(const ooc::Histogram& histogram);
+
 /// Returns the largest count of a group.
 std::uint64_t most_of(const std::vector<BinGroup>& groups);
 

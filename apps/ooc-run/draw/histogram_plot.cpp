@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <utility>
 
@@ -63,15 +62,8 @@ std::vector<std::string> describe(const ooc::Histogram& histogram,
       "{} from {} to {}{}{}", format_count(histogram.counts.size(), "bin"), edges.front(),
       edges.back(), describe_groups(histogram.counts.size(), each, "bar"),
       logarithmic_counts ? ", log scale" : "")};
-  const std::array outside{std::pair{"below", histogram.below}, std::pair{"above", histogram.above},
-                           std::pair{"nan", histogram.nan}};
-  std::string others;
-  for (const auto& [name, count] : outside) {
-    if (count == 0) continue;
-    others += fmt::format("{} {} {}", others.empty() ? "not drawn:" : ",",
-                          group_digits(std::to_string(count)), name);
-  }
-  if (!others.empty()) lines.push_back(others);
+  const std::string others = describe_outside(histogram);
+  if (!others.empty()) lines.push_back("not drawn: " + others);
   return lines;
 }
 

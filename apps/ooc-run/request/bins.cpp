@@ -67,4 +67,9 @@ ooc::HistogramOptions read_bins(const Arguments& arguments, std::string_view num
   return options;
 }
 
+std::optional<BinTable> read_table(const Arguments& arguments) {
+  if (!arguments.has("tsv")) return {};
+  return BinTable{.density = arguments.has("density"), .cumulative = arguments.has("cumulative")};
+}
+
 }  // namespace ooc_run

@@ -1,14 +1,24 @@
 #pragma once
 
 #include <ooc/detail/kernels/histogram.hpp>
+#include <optional>
 #include <string_view>
 
 #include "cli/arguments.hpp"
 
 namespace ooc_run {
 
+/// The columns of a table of bins beside their edges and counts.
+struct BinTable {
+  bool density = false;     // count / (all counts * width)
+  bool cumulative = false;  // sum of the counts so far
+};
+
 /// Reads the options that describe bins. `number` is the option that gives their number: "bins", or
 /// "histogram" for the command reduce. Throws Error(usage).
 ooc::HistogramOptions read_bins(const Arguments& arguments, std::string_view number);
+
+/// Reads --tsv and the options of its columns. Empty without it.
+std::optional<BinTable> read_table(const Arguments& arguments);
 
 }  // namespace ooc_run

@@ -47,6 +47,7 @@ HistogramRequest read_histogram(const Arguments& arguments) {
   HistogramRequest request{.run = read_run_settings(arguments),
                            .bins = read_bins(arguments, "bins"),
                            .logarithmic_counts = arguments.has("log-scale"),
+                           .table = read_table(arguments),
                            .shard = read_shard(arguments)};
   request.run.format.by_columns = true;  // counts do not depend on the order of elements
   return request;

@@ -14,6 +14,7 @@
 
 #include "cli/arguments.hpp"
 #include "dataset/generator.hpp"
+#include "request/bins.hpp"
 #include "request/run_settings.hpp"
 #include "request/shard.hpp"
 
@@ -25,6 +26,7 @@ struct HistogramRequest {
   RunSettings run;
   ooc::HistogramOptions bins;
   bool logarithmic_counts = false;  // of the axis of counts, in pictures
+  std::optional<BinTable> table{};  // of the bins, instead of text
   std::optional<Shard> shard{};     // empty: all of the data
 };
 
