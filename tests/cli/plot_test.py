@@ -84,6 +84,50 @@ class PlotTest(CliTest):
         scale = heights.max() / max(result["counts"])
         np.testing.assert_allclose(heights, np.array(result["counts"]) * scale, atol=0.2)
 
+    def test_titles(self):
+        self.write("x.u8", bytes(range(256)))
+        words = ("--title", "Ages <of> & all", "--xlabel", "age \u2192 years\x1b")
+        _, picture = self.plot("x.u8", *words)
+        self.assertEqual(self.texts(picture)[0], "Ages <of> & all")
+        self.assertIn("age \u2192 years ", self.texts(picture))
+        self.assertNotIn("value", self.texts(picture))
+        self.succeed("reduce", "x.u8", "--histogram", "4", *words, "--plot", "r.svg")
+        self.assertIn("Ages <of> & all", self.texts(ElementTree.parse(self.path("r.svg"))))
+        for option in ("--title", "--xlabel"):
+            self.refuse(2, f"{option} needs --plot", "histogram", "x.u8", option, "x")
+
+    def test_unequal_bins_are_densities(self):
+        self.write("x.f64", np.random.default_rng(4).uniform(0, 10, 10000))
+        result, picture = self.plot("x.f64", "--edges", "0,0.5,1,10")
+        heights = np.array([float(bar.get("height")) for bar in picture.iter(SVG + "rect")
+                            if bar.get("class", "").startswith("bar")])
+        density = np.array(result["counts"]) / np.diff(result["edges"])
+        np.testing.assert_allclose(heights / heights.max(), density / density.max(), atol=0.002)
+        said = "3 bins from 0 to 10, bars are densities: counts per 0.5"
+        self.assertIn(said, self.texts(picture))
+        self.assertIn("density", self.texts(picture))
+        self.assertIn(said, self.succeed("histogram", "x.f64", "--edges", "0,0.5,1,10").stdout)
+        _, picture = self.plot("x.f64", "--edges", "0,5,10", file="equal.svg")
+        self.assertIn("2 bins from 0 to 10", self.texts(picture))
+
+    def test_a_comb_of_integers_is_said(self):
+        for code in ("i4", "u2", "i8"):
+            data = np.random.default_rng(6).integers(3, 1004, 100_000).astype(code)
+            data[:2] = 3, 1003
+            self.write("x.bin", data)
+            words = ("histogram", "x.bin", "--dtype", code)
+            done = self.succeed(*words)
+            self.assertIn("note: bins hold 3 to 4 integers each, so equal counts look like a comb; "
+                          "251 bins over the range 3:1007 hold 4 each\n", done.stderr)
+            for other in (["--bins", "251", "--range", "3:1007"], ["--edges", "3,4,9,11"],
+                          ["--log-bins"], ["--bins", "10"]):
+                self.assertNotIn("comb", self.succeed(*words, *other).stderr, other)
+        self.write("x.u8", bytes(range(256)))
+        self.assertNotIn("comb", self.succeed("histogram", "x.u8").stderr)
+        self.assertIn("bins hold 0 to 1 integers each", self.succeed(
+            "histogram", "x.u8", "--range", "0:9", "--bins", "20").stderr)
+        self.assertIn("comb", self.succeed("reduce", "x.u8", "--histogram", "100").stderr)
+
     def test_what_lies_outside_is_said(self):
         self.write("x.f32", np.array([-5, 0.5, 9, 9, np.nan], "f4"))
         _, picture = self.plot("x.f32", "--range", "0:1", "--bins", "4", "--log-scale")

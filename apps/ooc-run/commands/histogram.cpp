@@ -17,7 +17,7 @@ Outcome run(const HistogramRequest& request, const Interrupt& interrupt) {
   }
   const RunSettings& settings = request.run;
   const ooc::HistogramOptions& options = request.bins;
-  HistogramPicture picture(settings.side_files, options, request.logarithmic_counts);
+  HistogramPicture picture(settings.side_files, options, request.picture);
   const ooc::Source source = open_input(settings, interrupt);
   if (settings.explain) {
     const Explanation explanation = explain_histogram(settings, source, options);
@@ -33,7 +33,7 @@ Outcome run(const HistogramRequest& request, const Interrupt& interrupt) {
   });
   Outcome outcome = session.report("histogram", source, stats, describe_histogram(histogram),
                                    picture.bars(histogram), verified, picture.figure(histogram));
-  note_crowded_bin(histogram, options, source.element(), outcome);
+  note_bins(histogram, options, source.element(), outcome);
   picture.write(histogram, describe_data(source), interrupt, outcome);
   if (!request.table) return outcome;
   if (outcome.partial) session.warn(partial_line(source, stats));

@@ -5,11 +5,15 @@
 #include <ooc/error.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
+#include <vector>
 
 #include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
+#include "cli/type_words.hpp"
 #include "draw/bars.hpp"
 
 namespace ooc_run {
@@ -32,12 +36,12 @@ void require_counts(const ooc::Histogram& histogram, const ooc::Stats& stats) {
   throw ooc::Error(ooc::ErrorKind::interrupted, "interrupted before anything was counted");
 }
 
-void note_crowded_bin(const ooc::Histogram& histogram, const ooc::HistogramOptions& options,
-                      ooc::ElementType type, Outcome& outcome) {
+namespace {
+
+void note_crowded_bin(const ooc::Histogram& histogram, ooc::ElementType type, Outcome& outcome) {
   constexpr std::size_t few_bins = 10;
   constexpr double nearly_all = 0.98;
-  const bool chosen = !options.edges.empty() || options.logarithmic;
-  if (chosen || histogram.counts.size() < few_bins || ooc::size_of(type) == 1) return;
+  if (histogram.counts.size() < few_bins || ooc::size_of(type) == 1) return;
   const std::uint64_t most = std::ranges::max(histogram.counts);
   const std::uint64_t all = histogram.count - histogram.nan - histogram.below - histogram.above;
   const double share = static_cast<double>(most) / static_cast<double>(all);
@@ -47,9 +51,49 @@ void note_crowded_bin(const ooc::Histogram& histogram, const ooc::HistogramOptio
       std::min(100 * share, 99.9), histogram.edges.front() > 0 ? "" : " with a range above zero"));
 }
 
+/// Returns the fewest and the most integers that a bin holds, but for the last one, which has its
+/// upper edge too.
+std::pair<double, double> integers_in_bins(const std::vector<double>& edges) {
+  double fewest = std::numeric_limits<double>::infinity(), most = 0;
+  for (std::size_t i = 2; i < edges.size(); ++i) {
+    const double held = std::ceil(edges[i - 1]) - std::ceil(edges[i - 2]);
+    fewest = std::min(fewest, held);
+    most = std::max(most, held);
+  }
+  return {fewest, most};
+}
+
+void note_uneven_bins(const ooc::Histogram& histogram, ooc::ElementType type, Outcome& outcome) {
+  constexpr double widest_seen = 20;        // one integer more is then a few percent
+  constexpr double all_exact = 1ull << 53;  // below, a double is an integer or between two
+  if (is_float(type) || histogram.counts.size() < 2) return;
+  const double lower = histogram.edges.front(), upper = histogram.edges.back();
+  const double width = (upper - lower) / static_cast<double>(histogram.counts.size());
+  const bool is_exact = std::max(std::abs(lower), std::abs(upper)) < all_exact;
+  if (!is_exact || lower != std::floor(lower) || width > widest_seen) return;
+  const auto [fewest, most] = integers_in_bins(histogram.edges);
+  if (fewest >= most) return;
+  const double each = std::ceil(width);
+  const double bins = std::ceil((std::floor(upper) - lower + 1) / each);
+  outcome.notes.push_back(
+      fmt::format("bins hold {} to {} integers each, so equal counts look like a comb; {} over the "
+                  "range {:.0f}:{:.0f} hold {} each",
+                  fewest, most, format_count(static_cast<std::uint64_t>(bins), "bin"), lower,
+                  lower + bins * each, each));
+}
+
+}  // namespace
+
+void note_bins(const ooc::Histogram& histogram, const ooc::HistogramOptions& options,
+               ooc::ElementType type, Outcome& outcome) {
+  if (!options.edges.empty() || options.logarithmic || histogram.counts.empty()) return;
+  note_crowded_bin(histogram, type, outcome);
+  note_uneven_bins(histogram, type, outcome);
+}
+
 HistogramPicture::HistogramPicture(const SideFiles& files, const ooc::HistogramOptions& options,
-                                   bool logarithmic_counts)
-    : files_(files), options_(options), logarithmic_counts_(logarithmic_counts) {}
+                                   const PictureStyle& style)
+    : files_(files), options_(options), style_(style) {}
 
 void HistogramPicture::begin() {
   if (files_.plot) file_.emplace(*files_.plot, files_.replace);
@@ -58,16 +102,20 @@ void HistogramPicture::begin() {
 std::string HistogramPicture::bars(const ooc::Histogram& histogram) const {
   if (histogram.edges.empty()) return {};
   const Terminal terminal = describe_terminal(STDOUT_FILENO);
+  const bool own_edges = !options_.edges.empty(), logarithmic = style_.logarithmic_counts;
   return fmt::format("{} from {} to {}{}{}\n\n{}", format_count(histogram.counts.size(), "bin"),
                      format_real(histogram.edges.front()), format_real(histogram.edges.back()),
-                     describe_rows(histogram, terminal), logarithmic_counts_ ? ", log scale" : "",
-                     draw_histogram(histogram, terminal, logarithmic_counts_));
+                     describe_rows(histogram, terminal, own_edges),
+                     logarithmic ? ", log scale" : "",
+                     draw_histogram(histogram, terminal, logarithmic, own_edges));
 }
 
-HistogramPlot HistogramPicture::plot(std::string title) const {
-  return {.title = std::move(title),
-          .logarithmic_counts = logarithmic_counts_,
-          .logarithmic_values = options_.logarithmic};
+HistogramPlot HistogramPicture::plot(const std::string& title) const {
+  return {.title = style_.title.value_or(title),
+          .value_title = style_.value_title,
+          .logarithmic_counts = style_.logarithmic_counts,
+          .logarithmic_values = options_.logarithmic,
+          .own_edges = !options_.edges.empty()};
 }
 
 std::string HistogramPicture::figure(const ooc::Histogram& histogram) const {

@@ -7,6 +7,7 @@
 #include "cli/interrupt.hpp"
 #include "draw/histogram_plot.hpp"
 #include "draw/picture_file.hpp"
+#include "request/picture_style.hpp"
 #include "request/run_settings.hpp"
 #include "result/report.hpp"
 
@@ -18,10 +19,12 @@ Json describe_histogram(const ooc::Histogram& histogram);
 /// Throws Error(interrupted) if a pass was stopped before it counted anything.
 void require_counts(const ooc::Histogram& histogram, const ooc::Stats& stats);
 
-/// Adds a note if nearly all values are in one bin, with options that would show more. Not for
-/// types of one byte, which have too few values, nor for --edges and --log-bins.
-void note_crowded_bin(const ooc::Histogram& histogram, const ooc::HistogramOptions& options,
-                      ooc::ElementType type, Outcome& outcome);
+/// Adds a note if nearly all values are in one bin, with options that would show more: not for
+/// types of one byte, which have too few values. Adds a note if bins of equal width hold different
+/// numbers of integers, which looks like a comb, with bins that do not. Neither is for --edges and
+/// --log-bins.
+void note_bins(const ooc::Histogram& histogram, const ooc::HistogramOptions& options,
+               ooc::ElementType type, Outcome& outcome);
 
 /// The pictures of a histogram: on the terminal, for --plot and for --report. Call its functions in
 /// the order of their declaration.
@@ -29,7 +32,7 @@ class HistogramPicture {
  public:
   /// All arguments must outlive the picture.
   HistogramPicture(const SideFiles& files, const ooc::HistogramOptions& options,
-                   bool logarithmic_counts);
+                   const PictureStyle& style);
 
   /// Call it before the run. Throws Error(output) if the file of --plot cannot be written.
   void begin();
@@ -45,11 +48,11 @@ class HistogramPicture {
              Outcome& outcome);
 
  private:
-  HistogramPlot plot(std::string title) const;
+  HistogramPlot plot(const std::string& title) const;
 
   const SideFiles& files_;
   const ooc::HistogramOptions& options_;
-  bool logarithmic_counts_;
+  const PictureStyle& style_;
   std::optional<PictureFile> file_;
 };
 

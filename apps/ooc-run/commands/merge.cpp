@@ -305,7 +305,8 @@ Outcome join_parts(const MergeRequest& request, const std::vector<ShardPart>& pa
   return outcome;
 }
 
-/// Throws Error(bad_input) if statistics of the whole are of places behind it, as a forged part says.
+/// Throws Error(bad_input) if statistics of the whole are of places behind it, as a forged part
+/// says.
 void require_places_in_data(const ooc::Statistics& statistics) {
   const auto is_behind = [&](const std::optional<std::uint64_t>& place) {
     return place && *place >= statistics.count;
@@ -324,7 +325,7 @@ Outcome run(const MergeRequest& request, const Interrupt& interrupt) {
   if (!request.target.empty()) return join_parts(request, parts, question);
   require_all(parts, covered, question);
   const ooc::HistogramOptions bins = question.histogram.value_or(ooc::HistogramOptions{});
-  HistogramPicture picture(request.run.side_files, bins, request.logarithmic_counts);
+  HistogramPicture picture(request.run.side_files, bins, request.picture);
   if (request.run.side_files.plot && !question.histogram) {
     throw ooc::Error(
         ooc::ErrorKind::usage, "--plot: these parts have no histogram",
@@ -362,7 +363,7 @@ Outcome run(const MergeRequest& request, const Interrupt& interrupt) {
                      describe_merge(parts, elapsed.count()), {&warning, warning.empty() ? 0u : 1u})
           : fmt::format("{}\n{}{}\n{}\n", title, text, bars, describe_parts(parts));
   if (histogram) {
-    note_crowded_bin(*histogram, bins, question.type.element, outcome);
+    note_bins(*histogram, bins, question.type.element, outcome);
     // A picture does not say where the type is from.
     picture.write(*histogram, title.substr(0, title.rfind(" (")), interrupt, outcome);
   }

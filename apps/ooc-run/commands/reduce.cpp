@@ -17,7 +17,7 @@ namespace {
 Outcome run_with_histogram(const ReduceRequest& request, const Interrupt& interrupt) {
   const RunSettings& settings = request.run;
   const ooc::SummaryOptions options{request.reduce, *request.bins};
-  HistogramPicture picture(settings.side_files, *request.bins, request.logarithmic_counts);
+  HistogramPicture picture(settings.side_files, *request.bins, request.picture);
   const ooc::Source source = open_input(settings, interrupt);
   if (settings.explain) {
     const Explanation explanation = explain_summary(settings, source, options);
@@ -40,7 +40,7 @@ Outcome run_with_histogram(const ReduceRequest& request, const Interrupt& interr
   Outcome outcome = session.report("reduce", source, stats, std::move(result),
                                    bars.empty() ? text : text + "\n" + bars, verified,
                                    picture.figure(summary.histogram));
-  note_crowded_bin(summary.histogram, options.histogram, source.element(), outcome);
+  note_bins(summary.histogram, options.histogram, source.element(), outcome);
   picture.write(summary.histogram, describe_data(source), interrupt, outcome);
   return outcome;
 }

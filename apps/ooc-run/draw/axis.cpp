@@ -184,7 +184,8 @@ CountAxis CountAxis::up_to(std::uint64_t most, bool logarithmic, int intervals) 
 double CountAxis::position(double count) const {
   if (end_ <= 0 || count <= 0) return 0;
   constexpr double begin = 0.5;  // of a logarithmic axis, so that a count of 1 has a bar
-  return logarithmic_ ? std::log(count / begin) / std::log(end_ / begin) : count / end_;
+  if (!logarithmic_) return count / end_;
+  return std::max(0.0, std::log(count / begin) / std::log(end_ / begin));
 }
 
 std::vector<Tick> CountAxis::ticks(int intervals) const {

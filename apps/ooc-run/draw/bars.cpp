@@ -125,13 +125,16 @@ class Canvas {
 
 }  // namespace
 
-std::string describe_rows(const ooc::Histogram& histogram, const Terminal& terminal) {
+std::string describe_rows(const ooc::Histogram& histogram, const Terminal& terminal,
+                          bool own_edges) {
   const std::size_t bins = histogram.counts.size();
-  return describe_groups(bins, bins_per_group(bins, most_rows(terminal)), "row");
+  const std::size_t each = bins_per_group(bins, most_rows(terminal));
+  return describe_groups(bins, each, "row") +
+         BarHeights(group_bins(histogram, each), own_edges).remark();
 }
 
 std::string draw_histogram(const ooc::Histogram& histogram, const Terminal& terminal,
-                           bool logarithmic_bars) {
+                           bool logarithmic_bars, bool own_edges) {
   const std::vector<BinGroup> rows =
       group_bins(histogram, bins_per_group(histogram.counts.size(), most_rows(terminal)));
   std::vector<double> points;
@@ -143,7 +146,8 @@ std::string draw_histogram(const ooc::Histogram& histogram, const Terminal& term
   std::size_t label_columns = std::string_view("below").size();
   for (const std::string& label : labels) label_columns = std::max(label_columns, label.size());
   const std::uint64_t widest = std::max({most, histogram.below, histogram.above, histogram.nan});
-  const CountAxis counts(static_cast<double>(most), logarithmic_bars);
+  const BarHeights heights(rows, own_edges);
+  const CountAxis counts(static_cast<double>(heights.highest()), logarithmic_bars);
   const auto digits = [](std::uint64_t count) { return group_digits(std::to_string(count)); };
 
   Canvas canvas(terminal, label_columns, digits(widest).size());
@@ -153,10 +157,12 @@ std::string draw_histogram(const ooc::Histogram& histogram, const Terminal& term
   };
   outside("below", histogram.below);
   for (std::size_t i = 0; i < rows.size(); ++i) {
+    const double length =
+        counts.position(heights.of(rows[i])) * static_cast<double>(canvas.bar_columns());
+    constexpr double visible = 1e-9;  // columns
     canvas.line(labels[i], terminal.unicode ? (i == 0 ? "┌" : "├") : "|",
-                counts.position(static_cast<double>(rows[i].count)) *
-                    static_cast<double>(canvas.bar_columns()),
-                digits(rows[i].count), format_percent(rows[i].count, histogram.count));
+                rows[i].count == 0 ? 0 : std::max(length, visible), digits(rows[i].count),
+                format_percent(rows[i].count, histogram.count));
   }
   canvas.axis(labels.back(), counts);
   outside("above", histogram.above);

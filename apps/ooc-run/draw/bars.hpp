@@ -9,12 +9,13 @@ namespace ooc_run {
 
 /// Draws a histogram as text, in at most 24 rows, and fewer on a low terminal. If there are more
 /// bins, neighbours share a row. A row has its lower edge as label, a bar, its count and its
-/// percentage of all elements. The axis of the bars is below the rows.
+/// percentage of all elements. The axis of the bars is below the rows. `own_edges`: see BarHeights.
 std::string draw_histogram(const ooc::Histogram& histogram, const Terminal& terminal,
-                           bool logarithmic_bars);
+                           bool logarithmic_bars, bool own_edges = false);
 
 /// Returns the number of bins per row for the heading: ", each row sums 16 bins". Empty for one bin
-/// per row.
-std::string describe_rows(const ooc::Histogram& histogram, const Terminal& terminal);
+/// per row. Also says what bars show that are no counts.
+std::string describe_rows(const ooc::Histogram& histogram, const Terminal& terminal,
+                          bool own_edges = false);
 
 }  // namespace ooc_run

@@ -52,4 +52,44 @@ std::uint64_t most_of(const std::vector<BinGroup>& groups) {
   return groups.empty() ? 0 : std::ranges::max(groups, {}, &BinGroup::count).count;
 }
 
+namespace {
+
+double width_of(const BinGroup& group) {
+  return group.upper - group.lower;
+}
+
+/// True if widths differ by more than the rounding of edges.
+bool have_different_widths(const std::vector<BinGroup>& groups) {
+  constexpr double rounding = 1e-6;
+  const auto [least, most] = std::ranges::minmax(groups, {}, width_of);
+  return width_of(most) > width_of(least) * (1 + rounding);
+}
+
+}  // namespace
+
+BarHeights::BarHeights(const std::vector<BinGroup>& groups, bool own_edges)
+    : highest_(most_of(groups)) {
+  if (!own_edges || highest_ == 0 || !have_different_widths(groups)) return;
+  const auto density = [](const BinGroup& group) {  // does not overflow, but for no width
+    return group.count == 0 ? 0 : static_cast<long double>(group.count) / width_of(group);
+  };
+  const BinGroup& densest = std::ranges::max(groups, {}, density);
+  if (width_of(densest) == 0) return;  // its density is infinite
+  unit_ = width_of(densest);
+  highest_ = densest.count;
+}
+
+double BarHeights::of(const BinGroup& group) const {
+  const auto count = static_cast<double>(group.count);
+  return unit_ == 0 || group.count == 0 ? count : count * (unit_ / width_of(group));
+}
+
+std::string BarHeights::name() const {
+  return unit_ == 0 ? "count" : "density";
+}
+
+std::string BarHeights::remark() const {
+  return unit_ == 0 ? "" : fmt::format(", bars are densities: counts per {:.6g}", unit_);
+}
+
 }  // namespace ooc_run

@@ -32,4 +32,26 @@ std::string describe_outside(const ooc::Histogram& histogram);
 /// Returns the largest count of a group.
 std::uint64_t most_of(const std::vector<BinGroup>& groups);
 
+/// The heights of bars. They are counts or, of bars of different widths, densities: counts per
+/// width of the densest bar, which is then as high as its count.
+class BarHeights {
+ public:
+  /// `own_edges`: the edges of bins were given, so that widths may differ.
+  BarHeights(const std::vector<BinGroup>& groups, bool own_edges);
+
+  double of(const BinGroup& group) const;
+
+  std::uint64_t highest() const { return highest_; }
+
+  /// Returns what they are: "count" or "density".
+  std::string name() const;
+
+  /// Returns ", bars are densities: counts per 0.5". Empty for counts.
+  std::string remark() const;
+
+ private:
+  double unit_ = 0;  // width; 0: counts
+  std::uint64_t highest_;
+};
+
 }  // namespace ooc_run

@@ -56,11 +56,11 @@ std::vector<std::string> labels_of(const std::vector<BinGroup>& groups) {
 /// Returns the lines of text above the picture. `edges`: labels of the edges.
 std::vector<std::string> describe(const ooc::Histogram& histogram,
                                   const std::vector<std::string>& edges, std::size_t each,
-                                  bool logarithmic_counts) {
+                                  const BarHeights& heights, bool logarithmic_counts) {
   if (histogram.edges.empty()) return {"no values"};
   std::vector<std::string> lines{fmt::format(
-      "{} from {} to {}{}{}", format_count(histogram.counts.size(), "bin"), edges.front(),
-      edges.back(), describe_groups(histogram.counts.size(), each, "bar"),
+      "{} from {} to {}{}{}{}", format_count(histogram.counts.size(), "bin"), edges.front(),
+      edges.back(), describe_groups(histogram.counts.size(), each, "bar"), heights.remark(),
       logarithmic_counts ? ", log scale" : "")};
   const std::string others = describe_outside(histogram);
   if (!others.empty()) lines.push_back("not drawn: " + others);
@@ -72,14 +72,15 @@ struct Axes {
   Frame frame;
   ValueAxis values;
   CountAxis counts;
+  BarHeights heights;
   double pixel = 1;  // height of a pixel, in units of the picture
 
   double x(double value) const { return frame.x(values.position(value)); }
 
   /// Returns the top of a bar. A count above 0 is at least a pixel high.
-  double y(std::uint64_t count) const {
-    const double y = frame.y(counts.position(static_cast<double>(count)));
-    return count == 0 ? frame.bottom : std::min(y, frame.bottom - pixel);
+  double y(const BinGroup& group) const {
+    const double y = frame.y(counts.position(heights.of(group)));
+    return group.count == 0 ? frame.bottom : std::min(y, frame.bottom - pixel);
   }
 };
 
@@ -92,10 +93,12 @@ int most_up(const HistogramPlot& plot) {
 Axes axes_of(const ooc::Histogram& histogram, const std::vector<BinGroup>& groups,
              const HistogramPlot& plot, const Frame& frame) {
   const bool empty = histogram.edges.empty();
+  const BarHeights heights(groups, plot.own_edges);
   return {frame,
           {empty ? 0 : histogram.edges.front(), empty ? 1 : histogram.edges.back(),
            plot.logarithmic_values},
-          CountAxis::up_to(most_of(groups), plot.logarithmic_counts, most_up(plot))};
+          CountAxis::up_to(heights.highest(), plot.logarithmic_counts, most_up(plot)),
+          heights};
 }
 
 void draw_ticks(Svg& svg, const Axes& axes, const HistogramPlot& plot) {
@@ -105,8 +108,8 @@ void draw_ticks(Svg& svg, const Axes& axes, const HistogramPlot& plot) {
   for (const Tick& tick : axes.values.ticks(most_along)) {
     axes.frame.draw_tick_below(svg, axes.values.position(tick.value), tick.label);
   }
-  axes.frame.draw_title_beside(svg, "count");
-  axes.frame.draw_title_below(svg, "value");
+  axes.frame.draw_title_beside(svg, axes.heights.name());
+  axes.frame.draw_title_below(svg, plot.value_title);
 }
 
 /// Returns the width of a bar, at least 1: the edges of a bin may be equal.
@@ -119,7 +122,7 @@ std::string bars(const Axes& axes, const std::vector<BinGroup>& groups) {
   constexpr double least_outlined = 3;  // an outline would hide smaller bars
   std::string elements;
   for (const BinGroup& group : groups) {
-    const double x = axes.x(group.lower), y = axes.y(group.count);
+    const double x = axes.x(group.lower), y = axes.y(group);
     const double width = width_of(axes, group);
     const double height = axes.frame.bottom - y;
     const bool is_small = std::min(width, height / axes.pixel) < least_outlined;
@@ -135,7 +138,7 @@ std::string steps(const Axes& axes, const std::vector<BinGroup>& groups) {
   std::string path = fmt::format("M{:.1f} {:.1f}", axes.x(groups.front().lower), axes.frame.bottom);
   std::string counts;
   for (const BinGroup& group : groups) {
-    path += fmt::format("V{:.1f}H{:.1f}", axes.y(group.count), axes.x(group.upper));
+    path += fmt::format("V{:.1f}H{:.1f}", axes.y(group), axes.x(group.upper));
     counts += fmt::format("{}{}", counts.empty() ? "" : " ", group.count);
   }
   return fmt::format("<path d=\"{}V{:.1f}Z\" class=\"steps\" data-counts=\"{}\"/>\n", path,
@@ -171,7 +174,8 @@ std::string plot_histogram(const ooc::Histogram& histogram, const HistogramPlot&
   const std::size_t each = bins_per_group(histogram.counts.size(), most_groups);
   const std::vector<BinGroup> groups = group_bins(histogram, each);
   const std::vector<std::string> edges = labels_of(groups);
-  const std::vector<std::string> notes = describe(histogram, edges, each, plot.logarithmic_counts);
+  const std::vector<std::string> notes =
+      describe(histogram, edges, each, BarHeights(groups, plot.own_edges), plot.logarithmic_counts);
 
   const double bottom =
       title_height + static_cast<double>(notes.size()) * note_height + above_frame + frame_height;
@@ -193,7 +197,8 @@ std::string histogram_figure(const ooc::Histogram& histogram, const HistogramPlo
   const std::vector<BinGroup> groups = group_bins(histogram, each);
   std::string notes;
   const std::vector<std::string> edges = labels_of(groups);
-  for (const std::string& note : describe(histogram, edges, each, plot.logarithmic_counts)) {
+  for (const std::string& note : describe(
+           histogram, edges, each, BarHeights(groups, plot.own_edges), plot.logarithmic_counts)) {
     notes += fmt::format("<p class=\"note\">{}</p>\n", escape_xml(note));
   }
   if (groups.empty()) return notes;
@@ -209,8 +214,8 @@ std::string histogram_figure(const ooc::Histogram& histogram, const HistogramPlo
   for (const Tick& tick : ticks_that_fit(most_along, ticks_of)) {
     chart.tick_below(axes.values.position(tick.value), tick.label);
   }
-  chart.title_beside("count");
-  chart.title_below("value");
+  chart.title_beside(axes.heights.name());
+  chart.title_below(plot.value_title);
   chart.add(draw(axes, groups, edges));
   return notes + chart.html();
 }

@@ -5,11 +5,13 @@
 
 namespace ooc_run {
 
-/// Title and scales of a picture of a histogram.
+/// Titles and scales of a picture of a histogram.
 struct HistogramPlot {
   std::string title;
+  std::string value_title = "value";  // of the axis of values
   bool logarithmic_counts = false;
   bool logarithmic_values = false;  // requires positive edges
+  bool own_edges = false;           // see BarHeights
 };
 
 /// Draws an SVG document with bars, or a step line if bars would be too narrow. Each bar or step

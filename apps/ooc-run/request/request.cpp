@@ -46,7 +46,7 @@ MatmulRequest::Shape parse_matrix_shape(std::string_view text) {
 HistogramRequest read_histogram(const Arguments& arguments) {
   HistogramRequest request{.run = read_run_settings(arguments),
                            .bins = read_bins(arguments, "bins"),
-                           .logarithmic_counts = arguments.has("log-scale"),
+                           .picture = read_picture_style(arguments),
                            .table = read_table(arguments),
                            .shard = read_shard(arguments)};
   request.run.format.by_columns = true;  // counts do not depend on the order of elements
@@ -58,7 +58,7 @@ ReduceRequest read_reduce(const Arguments& arguments) {
   request.reduce.nan = arguments.get("nan", parse_nan).value_or(request.reduce.nan);
   request.reduce.exact = arguments.has("exact");
   if (arguments.has("histogram")) request.bins = read_bins(arguments, "histogram");
-  request.logarithmic_counts = arguments.has("log-scale");
+  request.picture = read_picture_style(arguments);
   request.shard = read_shard(arguments);
   request.run.format.by_columns = true;  // argmin and argmax count by rows
   return request;
@@ -68,7 +68,7 @@ MergeRequest read_merge(const Arguments& arguments) {
   return {.run = read_run_settings(arguments),
           .target = arguments.get("output", parse_output).value_or(""),
           .ignore_times = arguments.has("ignore-times"),
-          .logarithmic_counts = arguments.has("log-scale")};
+          .picture = read_picture_style(arguments)};
 }
 
 ConvertRequest read_convert(const Arguments& arguments) {

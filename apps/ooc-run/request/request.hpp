@@ -15,6 +15,7 @@
 #include "cli/arguments.hpp"
 #include "dataset/generator.hpp"
 #include "request/bins.hpp"
+#include "request/picture_style.hpp"
 #include "request/run_settings.hpp"
 #include "request/shard.hpp"
 
@@ -25,7 +26,7 @@ namespace ooc_run {
 struct HistogramRequest {
   RunSettings run;
   ooc::HistogramOptions bins;
-  bool logarithmic_counts = false;  // of the axis of counts, in pictures
+  PictureStyle picture{};
   std::optional<BinTable> table{};  // of the bins, instead of text
   std::optional<Shard> shard{};     // empty: all of the data
 };
@@ -34,7 +35,7 @@ struct ReduceRequest {
   RunSettings run;
   ooc::ReduceOptions reduce;
   std::optional<ooc::HistogramOptions> bins;  // bins to count in as well; empty: none
-  bool logarithmic_counts = false;
+  PictureStyle picture{};
   std::optional<Shard> shard{};
 };
 
@@ -42,7 +43,7 @@ struct MergeRequest {
   RunSettings run;               // the files are parts
   std::filesystem::path target;  // of the joined part; empty: print the result
   bool ignore_times = false;     // the data may be copies with other times of the last write
-  bool logarithmic_counts = false;
+  PictureStyle picture{};
 };
 
 struct ConvertRequest {

@@ -50,6 +50,17 @@ TEST(Picture, AFewBins) {
             "    nan                                  1   0.1 %\n");
 }
 
+TEST(Picture, UnequalBinsAreDensities) {
+  ooc::Histogram histogram = make(0, 3, {100, 50, 100});
+  histogram.edges.back() = 12;
+  const std::vector<std::string> rows = rows_of(draw_histogram(histogram, plain, false, true));
+  EXPECT_EQ(bar_of(rows[1]), bar_of(rows[0]) / 2);
+  EXPECT_EQ(bar_of(rows[2]), bar_of(rows[0]) / 10);
+  EXPECT_NE(rows[2].find("100"), std::string::npos);  // counts stay
+  EXPECT_EQ(describe_rows(histogram, plain, true), ", bars are densities: counts per 1");
+  EXPECT_EQ(describe_rows(histogram, plain), "");
+}
+
 TEST(Picture, EighthsOfAColumn) {
   const Terminal unicode{.columns = 50, .unicode = true};
   const std::string picture = draw_histogram(make(0, 3, {1600, 1, 300}), unicode, false);

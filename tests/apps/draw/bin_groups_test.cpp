@@ -43,5 +43,41 @@ TEST(BinGroups, AreDescribed) {
   EXPECT_EQ(describe_groups(97, 5, "row"), ", each row sums 5 bins (2 in the last)");
 }
 
+TEST(BarHeights, OfUnequalBinsAreDensities) {
+  const std::vector<BinGroup> groups{{0, 1, 10}, {1, 1.5, 8}, {1.5, 9.5, 8}, {9.5, 10, 0}};
+  const BarHeights heights(groups, true);
+  EXPECT_EQ(heights.highest(), 8u);  // of the densest bin
+  EXPECT_EQ(heights.of(groups[0]), 5);
+  EXPECT_EQ(heights.of(groups[1]), 8);
+  EXPECT_EQ(heights.of(groups[2]), 0.5);
+  EXPECT_EQ(heights.of(groups[3]), 0);
+  EXPECT_EQ(heights.name(), "density");
+  EXPECT_EQ(heights.remark(), ", bars are densities: counts per 0.5");
+  const BarHeights counts(groups, false);
+  EXPECT_EQ(counts.highest(), 10u);
+  EXPECT_EQ(counts.of(groups[2]), 8);
+  EXPECT_EQ(counts.name(), "count");
+  EXPECT_EQ(counts.remark(), "");
+}
+
+TEST(BarHeights, OfEqualBinsAreCounts) {
+  const std::vector<BinGroup> rounded{{0, 0.1, 3}, {0.1, 0.2, 4}, {0.2, 0.1 + 0.2, 5}};
+  EXPECT_EQ(BarHeights(rounded, true).name(), "count");
+  EXPECT_EQ(BarHeights({}, true).name(), "count");
+  EXPECT_EQ(BarHeights({{0, 1, 0}, {1, 3, 0}}, true).highest(), 0u);
+}
+
+TEST(BarHeights, AreFinite) {
+  const std::vector<BinGroup> point{{0, 1, 5}, {1, 1, 5}};  // the density of a point has no end
+  EXPECT_EQ(BarHeights(point, true).name(), "count");
+  const std::vector<BinGroup> far{{-1e308, 1e308, 7}, {1e308, 1.1e308, 0}, {1.1e308, 1.2e308, 3}};
+  const BarHeights heights(far, true);
+  EXPECT_EQ(heights.highest(), 3u);
+  EXPECT_EQ(heights.of(far[0]), 0);
+  const std::vector<BinGroup> near{{0, 5e-324, 7}, {5e-324, 1e308, 3}};
+  EXPECT_EQ(BarHeights(near, true).highest(), 7u);
+  EXPECT_EQ(BarHeights(near, true).of(near[1]), 0);
+}
+
 }  // namespace
 }  // namespace ooc_run

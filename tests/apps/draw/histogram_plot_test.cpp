@@ -128,6 +128,27 @@ TEST(HistogramPlot, MoreBinsThanPixelsShareSteps) {
   EXPECT_LT(svg.size(), 60'000u);
 }
 
+TEST(HistogramPlot, UnequalBinsAreDensities) {
+  const std::string svg =
+      plot_histogram(make({0, 1, 2, 12}, {100, 50, 100}), {.title = "x", .own_edges = true});
+  const Strings heights = all(svg, "height=\"([0-9.]+)\" class=\"bar");
+  ASSERT_EQ(heights.size(), 3u);
+  EXPECT_NEAR(std::stod(heights[1]), std::stod(heights[0]) / 2, 0.1);
+  EXPECT_NEAR(std::stod(heights[2]), std::stod(heights[0]) / 10, 0.1);
+  EXPECT_EQ(all(svg, "data-count=\"([0-9]+)\""), (Strings{"100", "50", "100"}));
+  EXPECT_NE(svg.find("3 bins from 0 to 12, bars are densities: counts per 1<"), std::string::npos);
+  EXPECT_NE(svg.find(">density</text>"), std::string::npos);
+  EXPECT_EQ(svg.find(">count</text>"), std::string::npos);
+}
+
+TEST(HistogramPlot, TheAxisOfValuesHasItsTitle) {
+  const ooc::Histogram histogram = make({0, 1}, {5});
+  EXPECT_NE(plot_histogram(histogram, {.title = "x"}).find(">value</text>"), std::string::npos);
+  const HistogramPlot plot{.title = "x", .value_title = "a < b & c"};
+  EXPECT_NE(plot_histogram(histogram, plot).find(">a &lt; b &amp; c</text>"), std::string::npos);
+  EXPECT_NE(histogram_figure(histogram, plot).find(">a &lt; b &amp; c</span>"), std::string::npos);
+}
+
 TEST(HistogramPlot, SaysWhatIsNotDrawn) {
   ooc::Histogram histogram = make({0, 1}, {5});
   EXPECT_EQ(plot_histogram(histogram, {.title = "x"}).find("not drawn"), std::string::npos);

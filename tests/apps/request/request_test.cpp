@@ -30,7 +30,7 @@ TEST(RequestTest, HasTheDefaultsOfTheLibrary) {
   EXPECT_EQ(request.run.ordinal(), 0);
   EXPECT_FALSE(request.run.explain || request.run.verify || request.run.checksum);
   EXPECT_FALSE(request.run.side_files.plot || request.run.side_files.trace);
-  EXPECT_FALSE(request.logarithmic_counts);
+  EXPECT_FALSE(request.picture.logarithmic_counts);
 }
 
 TEST(RequestTest, HoldsEveryValueParsed) {
@@ -46,7 +46,7 @@ TEST(RequestTest, HoldsEveryValueParsed) {
   ASSERT_TRUE(request.bins.range);
   EXPECT_EQ(request.bins.range->lower, -1);
   EXPECT_EQ(request.bins.range->upper, 2.5);
-  EXPECT_TRUE(request.logarithmic_counts);
+  EXPECT_TRUE(request.picture.logarithmic_counts);
   EXPECT_EQ(request.run.options.chunk_bytes, 1 * ooc::MiB);
   EXPECT_EQ(request.run.options.device_bytes, 2 * ooc::GiB);
   EXPECT_EQ(request.run.options.threads, 5u);
