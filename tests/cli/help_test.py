@@ -39,7 +39,13 @@ class Option:
     @staticmethod
     def of(command):
         line = r"^.{11}(?:-(\w), )?--([a-z-]+) ?(\S*) +(\S.*)$"
-        return [Option(*parts) for parts in re.findall(line, long_help(command), re.M)]
+        often = long_help(command).split("\nrarely ")[0]  # what follows are only names
+        options = [Option(*parts) for parts in re.findall(line, often, re.M)]
+        for section in long_help("tuning").split("\n\n")[1:]:
+            commands_of, lines = section.split(":\n", 1)
+            if command in commands_of.split():
+                options += [Option(*parts) for parts in re.findall(line, lines, re.M)]
+        return options
 
 
 OPTIONS = {command: Option.of(command) for command in commands()}

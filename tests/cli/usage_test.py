@@ -38,6 +38,15 @@ class UsageTest(CliTest):
             self.assertLessEqual(len(lines), 24)
             self.assertLessEqual(max(map(len, lines)), 80)
 
+    def test_help_of_tuning(self):
+        for words in (["help", "tuning"], ["--help", "tuning"]):
+            text = self.succeed(*words).stdout
+            for option in ("--chunk", "--trace", "--log-bins", "--verbose"):
+                self.assertIn(f" {option}", text)
+            self.assertNotIn("--json", text)
+        self.assertIn("ooc-run help tuning", self.succeed("histogram", "-h").stdout)
+        self.refuse(2, "unexpected argument 'x'", "help", "tuning", "x")
+
     def test_version_lists_what_was_compiled_in(self):
         text = self.succeed("--version").stdout
         for pattern in (r"^ooc-run \d+\.\d+\.\d+\n", r"compiler +\w+ \d+", r"devices +cpu",

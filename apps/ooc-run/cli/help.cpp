@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <cstddef>
+#include <map>
+#include <vector>
 
 #include "cli/conventions.hpp"
 #include "cli/terminal.hpp"
@@ -27,35 +29,31 @@ std::string topic_lines() {
 
 /// Returns the names of the options that few need, in as few lines as possible.
 std::string rare_lines(const Command& command) {
-  std::string text, line = fmt::format("{:<10}", "rarely");
+  std::string names;
   for (const Option& option : options_of(command)) {
-    if (!option.rare) continue;
-    if (line.size() + std::string_view(" --").size() + option.name.size() > columns) {
-      text += line + "\n";
-      line = fmt::format("{:<10}", "");
-    }
-    line += fmt::format(" --{}", option.name);
+    if (option.rare) names += fmt::format("{}--{}", names.empty() ? "" : " ", option.name);
   }
-  return text + line + "\n";
+  if (names.empty()) return {};
+  return wrap(fmt::format("{:<10} ", "rarely"), names + " (ooc-run help tuning)", columns);
 }
 
-enum class Help { brief, full };
+std::string option_line(std::string_view title, const Option& option) {
+  std::string left = option.letter == 0 ? "" : fmt::format("-{}, ", option.letter);
+  left += fmt::format("--{} {}", option.name, option.argument);
+  return fmt::format("{:<10} {:<17} {}\n", title, left, help_of(option));
+}
 
-std::string option_lines(const Command& command, Help help) {
+std::string option_lines(const Command& command) {
   std::string text;
-  bool any_rare = false;
   for (const OptionGroup& group : groups_of(command)) {
     std::string_view title = group.title;
     for (const Option& option : group.options) {
-      any_rare |= option.rare;
-      if (option.rare && help == Help::brief) continue;
-      std::string left = option.letter == 0 ? "" : fmt::format("-{}, ", option.letter);
-      left += fmt::format("--{} {}", option.name, option.argument);
-      text += fmt::format("{:<10} {:<17} {}\n", title, left, help_of(option));
+      if (option.rare) continue;
+      text += option_line(title, option);
       title = {};
     }
   }
-  return any_rare && help == Help::brief ? text + rare_lines(command) : text;
+  return text + rare_lines(command);
 }
 
 std::string example_lines(std::span<const std::string_view> lines) {
@@ -73,7 +71,9 @@ std::string command_lines() {
   for (const Command& command : commands()) {
     text += fmt::format("  {:<10} {}\n", command.name, command.summary);
   }
-  text += "  help       about a command: ooc-run help histogram\n\n";
+  text +=
+      "  help       about a command: ooc-run help histogram; about options that few\n"
+      "             need: ooc-run help tuning\n\n";
   for (const ProgramOption& option : program_options()) {
     text += fmt::format("  {:<10} {}\n", option.word, help_of(option));
   }
@@ -88,8 +88,7 @@ std::string short_help() {
 }
 
 std::string short_help(const Command& command) {
-  return fmt::format("{}  (--help: full help)\n{}", usage(command),
-                     option_lines(command, Help::brief));
+  return fmt::format("{}  (--help: full help)\n{}", usage(command), option_lines(command));
 }
 
 std::string long_help() {
@@ -98,7 +97,26 @@ std::string long_help() {
 
 std::string long_help(const Command& command) {
   return fmt::format("{}\n{}\n\n{}\n\n{}\n{}", example_lines(command.examples), usage(command),
-                     command.description, option_lines(command, Help::full), topic_lines());
+                     command.description, option_lines(command),
+                     "Sizes, types, environment variables, exit codes: ooc-run help.\n");
+}
+
+std::string tuning_help() {
+  std::string text = "Options that few need, and the commands that have them:\n";
+  std::map<std::string_view, std::string> sections;  // by commands
+  std::vector<std::string_view> order;
+  for (const Command& command : commands()) {
+    for (const OptionGroup& group : groups_of(command)) {
+      for (const Option& option : group.options) {
+        if (!option.rare || !option.commands.starts_with(command.name)) continue;
+        const auto [section, is_new] = sections.try_emplace(option.commands);
+        if (is_new) order.push_back(option.commands);
+        section->second += option_line(group.title, option);
+      }
+    }
+  }
+  for (const std::string_view each : order) text += fmt::format("\n{}:\n{}", each, sections[each]);
+  return text;
 }
 
 }  // namespace ooc_run

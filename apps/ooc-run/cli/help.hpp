@@ -10,8 +10,12 @@ namespace ooc_run {
 std::string short_help();
 std::string short_help(const Command& command);
 
-/// Returns the text of --help.
+/// Returns the text of --help. That of a command leaves rare options to tuning_help(), and what all
+/// commands have in common to that of the program.
 std::string long_help();
 std::string long_help(const Command& command);
+
+/// Returns the rare options of all commands, under the names of the commands that have them.
+std::string tuning_help();
 
 }  // namespace ooc_run

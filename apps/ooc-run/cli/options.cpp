@@ -80,9 +80,10 @@ constexpr std::array all_commands{
             "the same bits for any chunk size, number of streams or threads, engine and\n"
             "device. A NaN makes the statistics NaN, as in NumPy, unless --nan omit leaves\n"
             "it out; infinities are counted. --exact takes longer and rounds sum and mean\n"
-            "once, from their exact values. Several files are one dataset, in the order given.\n"
-            "--verify reads the data once more and adds exactly, one value after another: an\n"
-            "independent, slower method. Floats may differ by what rounding explains.\n"
+            "once, from their exact values. Several files are one dataset, in the order\n"
+            "given. --verify reads the data once more and adds exactly, one value after\n"
+            "another: an independent, slower method. Floats may differ by what rounding\n"
+            "explains.\n"
             "--histogram N also counts as ooc-run histogram does, in the same pass. Without\n"
             "--range, one more pass before it finds the minimum and the maximum (but not of\n"
             "u1 and i1).\n"
@@ -110,9 +111,9 @@ constexpr std::array all_commands{
             "even; floats become integers by truncation, or the nearest value of the type if\n"
             "out of range (NaN: 0); integers that do not fit wrap around, as in NumPy, unless\n"
             "--clip keeps values beyond the type at its ends. Values that change are counted:\n"
-            "rounded, overflowed and clipped ones; --strict refuses all of them. Several files\n"
-            "are one dataset, in the order given. The output appears when all of it is on the\n"
-            "disk."},
+            "rounded, overflowed and clipped ones; --strict refuses all of them. Several\n"
+            "files are one dataset, in the order given. The output appears when all of it is\n"
+            "on the disk."},
     Command{"bench", "FILE [options]",
             "measure this machine's limits, and how near runs come to them", FileWords::some,
             bench_examples,

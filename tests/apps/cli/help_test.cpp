@@ -3,6 +3,9 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -21,6 +24,8 @@ TEST(Help, ShortFitsAScreen) {
   for (const Command& command : commands()) {
     const std::vector<std::string> lines = lines_of(short_help(command));
     EXPECT_LE(lines.size(), 24u) << command.name;
+    EXPECT_LE(std::ranges::count_if(options_of(command), std::not_fn(&Option::rare)), 14)
+        << command.name;
     for (const std::string& line : lines) EXPECT_LE(line.size(), 80u) << line;
   }
   EXPECT_LE(lines_of(short_help()).size(), 24u);
@@ -38,6 +43,27 @@ TEST(Help, LongBeginsWithThreeExamples) {
   }
 }
 
+TEST(Help, OfTuningHasEachRareOptionOnce) {
+  const std::vector<std::string> lines = lines_of(tuning_help());
+  for (const std::string& line : lines) EXPECT_LE(line.size(), 80u) << line;
+  std::set<std::string> seen;
+  std::string section;
+  for (const std::string& line : lines) {
+    if (line.ends_with(":")) section = line;
+    if (line.find("--") == std::string::npos) continue;
+    EXPECT_TRUE(seen.insert(section + line.substr(line.find("--"))).second) << line;
+  }
+  EXPECT_NE(tuning_help().find("\nhistogram reduce matmul convert info:\n"), std::string::npos);
+}
+
+TEST(Help, WhatAllCommandsHaveInCommonIsSaidOnce) {
+  EXPECT_NE(long_help().find("Exit codes:"), std::string::npos);
+  for (const Command& command : commands()) {
+    EXPECT_EQ(long_help(command).find("Exit codes:"), std::string::npos);
+    EXPECT_NE(long_help(command).find("exit codes: ooc-run help"), std::string::npos);
+  }
+}
+
 TEST(Help, NamesEveryOption) {
   for (const Command& command : commands()) {
     for (const Option& option : options_of(command)) {
@@ -48,7 +74,8 @@ TEST(Help, NamesEveryOption) {
       };
       EXPECT_TRUE(is_there(' ') || is_there('\n')) << option.name;
       const std::string help = fmt::format("--{} {}", option.name, option.argument);
-      EXPECT_NE(long_help(command).find(help), std::string::npos) << help;
+      const std::string where = option.rare ? tuning_help() : long_help(command);
+      EXPECT_NE(where.find(help), std::string::npos) << help;
     }
   }
 }
