@@ -37,12 +37,13 @@ class Page:
         return found
 
     def facts(self, title):
-        """Returns the values of a section's tables by name."""
+        """Returns the values of a section's tables by the words of their JSON keys."""
         facts = {}
         for row in self.section(title).iter("tr"):
             name, data = row.find("th"), row.find("td/data")
             if name is not None and data is not None:
-                facts.setdefault(self.words(name), data.get("value"))
+                key = (name.get("title") or self.words(name)).replace("_", " ")
+                facts.setdefault(key, data.get("value"))
         return facts
 
     def chunks(self, work):
@@ -87,6 +88,15 @@ class ReportTest(CliTest):
         self.assertEqual(banner.text, verdict or banner.text)
         if verdict is None:
             self.assertRegex(banner.text, "^No verdict: ")
+
+    def test_labels_are_words(self):
+        self.write("x.f32", np.arange(1000, dtype="f4"))
+        _, page = self.report("reduce", "x.f32")
+        names = [page.words(name) for name in page.root.iter("th")]
+        for word in ("standard deviation", "size of a chunk", "I/O engine", "place of the maximum"):
+            self.assertIn(word, names)
+        for key in ("stddev", "argmax", "chunk bytes", "in flight"):
+            self.assertNotIn(key, names)
 
     def check_facts(self, page, section, values):
         facts = page.facts(section)

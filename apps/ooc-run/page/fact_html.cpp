@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "cli/sizes.hpp"
@@ -33,6 +34,60 @@ std::string words_of(std::string_view key) {
   return words;
 }
 
+struct Label {
+  std::string_view key, words;
+};
+
+/// What to call a value whose JSON key is short for it.
+constexpr std::array labels{
+    Label{"stddev", "standard deviation"},
+    Label{"var", "variance"},
+    Label{"min", "minimum"},
+    Label{"max", "maximum"},
+    Label{"argmin", "place of the minimum"},
+    Label{"argmax", "place of the maximum"},
+    Label{"nan", "values that are NaN"},
+    Label{"inf", "infinite values"},
+    Label{"below", "values below the bins"},
+    Label{"above", "values above the bins"},
+    Label{"count", "values"},
+    Label{"dtype", "type"},
+    Label{"type_reason", "the type is known"},
+    Label{"bytes", "size"},
+    Label{"bytes_behind", "size of what follows the array"},
+    Label{"direct", "direct I/O"},
+    Label{"engine", "I/O engine"},
+    Label{"page_cache_fraction", "part in the page cache"},
+    Label{"chunk_bytes", "size of a chunk"},
+    Label{"block_bytes", "size of a read"},
+    Label{"in_flight", "reads at a time"},
+    Label{"pool_bytes", "host buffers"},
+    Label{"device_bytes", "device memory"},
+    Label{"read_ahead_bytes", "read ahead"},
+    Label{"resident_bytes", "kept on the device"},
+    Label{"covered_bytes", "covered"},
+    Label{"seconds", "time"},
+    Label{"startup_seconds", "start-up"},
+    Label{"device_seconds", "start of the device"},
+    Label{"publish_seconds", "publishing the output"},
+    Label{"bytes_per_second", "rate"},
+    Label{"checksum_xxh3_128", "checksum, XXH3-128"},
+};
+
+std::string label_of(std::string_view key) {
+  const auto* const found = std::ranges::find(labels, key, &Label::key);
+  return found == labels.end() ? words_of(key) : std::string(found->words);
+}
+
+/// Returns a row with its JSON key as a tooltip, if its label is another.
+std::string row_of(const std::string& prefix, std::string_view key, const Json& value) {
+  const std::string label = prefix + label_of(key), name = prefix + words_of(key);
+  if (label == name) return fact_row(name, html_value(key, value));
+  return fmt::format("<tr><th scope=\"row\" title=\"{}\">{}</th><td>{}</td></tr>\n",
+                     escape_xml(prefix + std::string(key)), escape_xml(label),
+                     html_value(key, value));
+}
+
 std::string rows_behind(const std::string& prefix, const Json& object) {
   std::string rows;
   for (const auto& [key, value] : object.items()) {
@@ -41,7 +96,7 @@ std::string rows_behind(const std::string& prefix, const Json& object) {
     } else if (value.is_null() || value.is_binary()) {
       continue;  // unknown or not applicable, or a list
     } else if (!value.is_array() || key == "shape") {
-      rows += fact_row(prefix + words_of(key), html_value(key, value));
+      rows += row_of(prefix, key, value);
     }
   }
   return rows;

@@ -53,7 +53,7 @@ class RunPageTest : public Test {
 TEST_F(RunPageTest, NumbersAreForPeopleAndExact) {
   const std::string page = draw();
   EXPECT_TRUE(has(page,
-                  "<tr><th scope=\"row\">count</th><td><data value=\"2000000000\">"
+                  "<tr><th scope=\"row\" title=\"count\">values</th><td><data value=\"2000000000\">"
                   "2,000,000,000</data></td></tr>"));
   EXPECT_TRUE(has(page, "<data value=\"0.1\">0.1</data>"));
   EXPECT_TRUE(has(page, "<data value=\"8000000000\">8.00 GB (7.45 GiB)</data>"));
