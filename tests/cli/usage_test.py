@@ -2,6 +2,7 @@
 """Tests help, version and messages about wrong usage."""
 
 import os
+import pty
 import subprocess
 
 from cli_support import PROGRAM, CliTest, clean_environment, main
@@ -37,6 +38,22 @@ class UsageTest(CliTest):
             lines = self.succeed(*words).stdout.splitlines()
             self.assertLessEqual(len(lines), 24)
             self.assertLessEqual(max(map(len, lines)), 80)
+
+    def test_a_narrow_terminal_breaks_between_words(self):
+        self.write("x.f32", bytes(4000))
+        words = ("histogram", "x.f32", "--edges=-1,0,5", "--device", "cpu", "-q")
+        wide = self.succeed(*words).stdout
+        self.assertGreater(max(map(len, wide.splitlines())), 60)
+        terminal, end = pty.openpty()
+        environment = clean_environment(COLUMNS="40", TERM="xterm", NO_COLOR="1")
+        subprocess.run([PROGRAM, *words], cwd=self.directory, env=environment, stdout=end,
+                       stdin=subprocess.DEVNULL, timeout=60, check=True)
+        os.close(end)
+        narrow = os.read(terminal, 65536).decode().replace("\r\n", "\n")
+        os.close(terminal)
+        self.assertLessEqual(max(map(len, narrow.splitlines())), 40)
+        words_of = [[word for word in text.split() if word.isalpha()] for text in (wide, narrow)]
+        self.assertEqual(words_of[0][:14], words_of[1][:14])
 
     def test_help_of_tuning(self):
         for words in (["help", "tuning"], ["--help", "tuning"]):

@@ -142,10 +142,22 @@ void print_to_stderr(std::string_view text) {
   write_whole(STDERR_FILENO, text);
 }
 
-std::string lines_for_stderr(std::string_view first, std::string_view text) {
-  const Terminal terminal = describe_terminal(STDERR_FILENO);
+namespace {
+
+std::string wrap_for(int descriptor, std::string_view first, std::string_view text) {
+  const Terminal terminal = describe_terminal(descriptor);
   constexpr std::size_t endless = std::numeric_limits<std::size_t>::max();
-  return wrap(first, printable(text), terminal.interactive ? terminal.columns : endless);
+  return wrap(first, text, terminal.interactive ? terminal.columns : endless);
+}
+
+}  // namespace
+
+std::string line_for_stdout(std::string_view text) {
+  return wrap_for(STDOUT_FILENO, "", text);
+}
+
+std::string lines_for_stderr(std::string_view first, std::string_view text) {
+  return wrap_for(STDERR_FILENO, first, printable(text));
 }
 
 void print_note(std::string_view note) {

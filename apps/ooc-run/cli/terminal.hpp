@@ -50,6 +50,9 @@ int write_whole(int descriptor, std::string_view text,
 /// Writes to stderr. Ignores errors, since there is no way to report them and the run goes on.
 void print_to_stderr(std::string_view text);
 
+/// Returns a line for stdout, broken between words to the width of a terminal.
+std::string line_for_stdout(std::string_view text);
+
 /// Returns `first` and `text` for stderr, with printable() characters: wrapped for a terminal, one
 /// line for a file or a pipe.
 std::string lines_for_stderr(std::string_view first, std::string_view text);

@@ -103,11 +103,12 @@ std::string HistogramPicture::bars(const ooc::Histogram& histogram) const {
   if (histogram.edges.empty()) return {};
   const Terminal terminal = describe_terminal(STDOUT_FILENO);
   const bool own_edges = !options_.edges.empty(), logarithmic = style_.logarithmic_counts;
-  return fmt::format("{} from {} to {}{}{}\n\n{}", format_count(histogram.counts.size(), "bin"),
-                     format_real(histogram.edges.front()), format_real(histogram.edges.back()),
-                     describe_rows(histogram, terminal, own_edges),
-                     logarithmic ? ", log scale" : "",
-                     draw_histogram(histogram, terminal, logarithmic, own_edges));
+  const std::string heading =
+      fmt::format("{} from {} to {}{}{}", format_count(histogram.counts.size(), "bin"),
+                  format_real(histogram.edges.front()), format_real(histogram.edges.back()),
+                  describe_rows(histogram, terminal, own_edges), logarithmic ? ", log scale" : "");
+  return line_for_stdout(heading) + "\n" +
+         draw_histogram(histogram, terminal, logarithmic, own_edges);
 }
 
 HistogramPlot HistogramPicture::plot(const std::string& title) const {

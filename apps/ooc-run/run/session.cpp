@@ -289,7 +289,7 @@ Outcome Session::report(Report report, const ooc::Stats& stats) {
   outcome.document =
       settings_.output.json
           ? document(report.command, report.input, std::move(report.result), run, warnings_)
-          : fmt::format("{}\n{}\n{}\n", report.heading, report.text, footer(stats));
+          : line_for_stdout(report.heading) + report.text + "\n" + line_for_stdout(footer(stats));
   return outcome;
 }
 
