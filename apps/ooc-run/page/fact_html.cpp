@@ -38,7 +38,7 @@ struct Label {
   std::string_view key, words;
 };
 
-/// What to call a value whose JSON key is short for it.
+/// The names of values whose JSON keys are short for them.
 constexpr std::array labels{
     Label{"stddev", "standard deviation"},
     Label{"var", "variance"},
