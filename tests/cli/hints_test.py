@@ -61,7 +61,7 @@ class HintsTest(CliTest):
             "reduce": (2, "no file given", "usage: ooc-run reduce FILE"),
             "reduce --nan a.f32": (2, "no file given", "reduce --nan POLICY a.f32$"),
             "histogram --bins a.f32": (2, "no file given", "ooc-run histogram --bins N a.f32$"),
-            "stats a.f32": (2, "unknown command 'stats'", "reduce FILE .*ooc-run info FILE"),
+            "stat a.f32": (2, "unknown command 'stat'", ""),
             "describe a.f32": (2, "unknown command 'describe'", "reduce FILE .*ooc-run info FILE"),
             "cat a.f32": (2, "unknown command 'cat'", "reduce FILE .*ooc-run info FILE"),
             "reduce a.f32 --trace x.json": (2, "a timeline is protobuf, not JSON",

@@ -150,12 +150,10 @@ class ChangeAmidReadsTest(FaultTest):
 
 class SpecialFileTest(FaultTest):
     def test_what_is_no_file(self):
-        os.mkfifo(self.path("fifo"))
         os.mkdir(self.path("folder"))
-        os.symlink("fifo", self.path("link.f32"))
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(self.path("socket"))
-            for name in ("fifo", "folder", "link.f32", "socket", "/dev/zero", "/dev/tty",
+            for name in ("folder", "socket", "/dev/zero", "/dev/tty",
                          "/proc/self/status", "/proc/version", "/sys/kernel/mm/ksm/run"):
                 if not os.path.lexists(os.path.join(self.directory, name)):
                     continue
@@ -166,6 +164,19 @@ class SpecialFileTest(FaultTest):
                     with self.subTest(words):
                         FIGURES["special files"] += 1
                         self.refuse(BAD_INPUT, os.path.basename(name), *words)
+        self.assertNotIn("y.f32", os.listdir(self.directory))
+
+    def test_pipes(self):
+        """Commands that do not read from beginning to end refuse a pipe before its writer comes."""
+        os.mkfifo(self.path("fifo"))
+        os.symlink("fifo", self.path("link.f32"))
+        for name in ("fifo", "link.f32"):
+            for words in (["convert", name, "-o", "y.f32"], ["info", name],
+                          ["matmul", name, name, "-o", "y.f32", "--dtype", "f4",
+                           "--shape-a", "1x1", "--shape-b", "1x1"]):
+                with self.subTest(words):
+                    FIGURES["special files"] += 1
+                    self.refuse(2, name + ": this command cannot read a pipe", *words)
         self.assertNotIn("y.f32", os.listdir(self.directory))
 
     def test_links(self):

@@ -15,8 +15,8 @@
 #include <utility>
 
 #include "checksum/xxh3.hpp"
-#include "operators/json_text.hpp"
 #include "operators/part_json.hpp"
+#include "parts/json_text.hpp"
 
 namespace ooc {
 namespace {

@@ -1,4 +1,4 @@
-#include "operators/json_text.hpp"
+#include "parts/json_text.hpp"
 
 #include <ooc/error.hpp>
 
