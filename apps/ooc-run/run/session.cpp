@@ -51,6 +51,9 @@ void refuse_of_streams(const RunSettings& settings, const std::string& name) {
   if (format.type && format.type->is_struct()) {
     refuse("this command takes elements of one type", "save a field to a file");
   }
+  if (settings.explain) {
+    refuse("--explain reads no data, and only its data say what a stream is", "save it to a file");
+  }
   if (settings.verify) {
     refuse("--verify reads the data again, and a stream can be read once", "save it to a file");
   }

@@ -194,7 +194,11 @@ bool begins_like_deflate(std::string_view bytes) {
   } catch (const End& end) {
     return end.is_valid && bytes.size() >= enough;
   }
-  return bits.left() <= longest_trailer;
+  std::string_view behind = bytes.substr(bytes.size() - bits.left());
+  behind.remove_prefix(std::min(behind.size(), longest_trailer));
+  // Padding, or the next member of a gzip file.
+  return behind.find_first_not_of('\0') == std::string_view::npos ||
+         behind.starts_with("\x1f\x8b\x08");
 }
 
 }  // namespace ooc

@@ -22,9 +22,11 @@
 namespace ooc {
 namespace {
 
-/// Makes the name of a file durable. `descriptor`: of the file, or another one on its file system.
-void make_name_durable(const std::filesystem::path& path, int descriptor) {
-  const int directory = ::open(directory_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+/// Makes the name of a file durable. `directory_name`: of its directory. `descriptor`: of the file,
+/// or another one on its file system. Allocates nothing, since the file has its name already.
+void make_name_durable(const std::filesystem::path& directory_name,
+                       const std::filesystem::path& path, int descriptor) {
+  const int directory = ::open(directory_name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   // A directory that may be written to but not be read cannot be opened.
   const int result = directory >= 0 ? ::fsync(directory) : ::syncfs(descriptor);
   const int errno_value = result == 0 ? 0 : errno;
@@ -80,22 +82,25 @@ void OutputFile::keep() {
   flush();
   if (::fdatasync(descriptor_) != 0) throw output_error("fdatasync", target_);
   if (is_kept_ || kept_.empty()) return;
+  const std::filesystem::path directory = directory_of(target_);
+  std::filesystem::path kept = kept_;
   // No other file has that name, and some file systems can neither rename in another way nor link.
   if (::rename(temporary_.c_str(), kept_.c_str()) != 0) throw output_error("rename", target_);
-  temporary_ = kept_;
+  temporary_ = std::move(kept);
   is_kept_ = true;
-  make_name_durable(target_, descriptor_);
+  make_name_durable(directory, target_, descriptor_);
 }
 
 void OutputFile::commit() {
   const DiskCall waits;
   if (!is_durable_) make_durable();
   if (replace_ && !kept_.empty()) keep_rights();
+  const std::filesystem::path directory = directory_of(target_);
   const int errno_value = move_into_place();
   // A server may have answered a repeated call, after the first one had moved the file.
   if (errno_value != 0 && !names(target_, descriptor_)) throw not_moved(errno_value);
   temporary_.clear();
-  make_name_durable(target_, descriptor_);
+  make_name_durable(directory, target_, descriptor_);
   if (direct_ >= 0) ::close(std::exchange(direct_, -1));
   ::close(std::exchange(descriptor_, -1));
 }
@@ -115,14 +120,14 @@ int OutputFile::move_into_place() {
 }
 
 /// Gives a file a name by a link if it has none, else by a copy. Returns 0 or an errno.
-int OutputFile::take_name(const std::filesystem::path& name) {
+int OutputFile::take_name(std::filesystem::path name) {
   const int errno_value = temporary_.empty() ? link_nameless(descriptor_, name) : EEXIST;
   if (errno_value != 0) {
     const int copy = copy_to_new(descriptor_, name);
     if (copy < 0) return errno_value;
     ::close(std::exchange(descriptor_, copy));
   }
-  temporary_ = name;
+  temporary_ = std::move(name);
   return 0;
 }
 

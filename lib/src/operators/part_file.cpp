@@ -241,7 +241,10 @@ std::vector<std::byte> bytes_of(const PartFile& file) {
 }
 
 void write_part_file(const std::filesystem::path& path, const PartFile& file, bool replace) {
-  write_locked(path, file, replace);
+  const std::vector<std::byte> bytes = bytes_of(file);
+  OutputFile out(path, bytes.size(), replace);
+  out.write(0, bytes);
+  out.commit();
 }
 
 FileLock write_locked(const std::filesystem::path& path, const PartFile& file, bool replace) {
@@ -249,7 +252,12 @@ FileLock write_locked(const std::filesystem::path& path, const PartFile& file, b
   OutputFile out(path, bytes.size(), replace);
   out.write(0, bytes);
   FileLock lock(out.buffered());
-  out.commit();
+  try {
+    out.commit();
+  } catch (const Error&) {
+    out.drop();  // the run goes on without it, or ends
+    throw;
+  }
   return lock;
 }
 

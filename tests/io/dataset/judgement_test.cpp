@@ -240,13 +240,6 @@ TEST_F(OpenStreamTest, BytesThatAreMeantAreRead) {
   EXPECT_EQ(read_all(source), gzip);
 }
 
-TEST_F(OpenStreamTest, HasNoPart) {
-  for (const Format& format : {Format{.offset = 4}, Format{.count = 4}}) {
-    expect_error(ErrorKind::usage, "is read from beginning to end",
-                 [&] { open(read_descriptor(STDIN_FILENO, "a pipe"), format); });
-  }
-}
-
 TEST(OpenPipeTest, AFifoIsReadByItsPath) {
   const test::TempDir directory;
   const auto path = directory.path() / "fifo";

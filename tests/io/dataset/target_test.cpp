@@ -218,12 +218,15 @@ TEST_F(TargetTest, IsNeverOneOfTheInputsByWhateverName) {
   const Source source{File::open(input)};
   const std::array inputs{&other, &source};
   const Names before = directory_.names();
-  expect_error(ErrorKind::usage, input.string() + ": is the input",
-               [&] { TargetFile({.path = input, .replace = true}, 1, inputs); });
+  expect_error(ErrorKind::usage, input.string() + ": is the input", [&] {
+    TargetFile({.path = input, .type = ElementType::u1, .replace = true}, 1, inputs);
+  });
   for (const char* name : {"hard", "soft", "./input", "sub/../input"}) {
-    expect_error(ErrorKind::usage,
-                 path(name).string() + ": is the input " + input.string() + " by another name",
-                 [&] { TargetFile({.path = path(name), .replace = true}, 1, inputs); });
+    expect_error(
+        ErrorKind::usage,
+        path(name).string() + ": is the input " + input.string() + " by another name", [&] {
+          TargetFile({.path = path(name), .type = ElementType::u1, .replace = true}, 1, inputs);
+        });
   }
   EXPECT_EQ(test::read_whole(input), "input");
   EXPECT_EQ(directory_.names(), before);
@@ -231,14 +234,17 @@ TEST_F(TargetTest, IsNeverOneOfTheInputsByWhateverName) {
 
 TEST_F(TargetTest, RefusesPlacesAsOutputFilesDo) {
   const auto old = directory_.write("old", "old");
-  expect_error(ErrorKind::output, "exists already", [&] { TargetFile({.path = old}, 1, {}); });
+  expect_error(ErrorKind::output, "exists already",
+               [&] { TargetFile({.path = old, .type = ElementType::u1}, 1, {}); });
   expect_error(ErrorKind::output, "(ENOENT)",
-               [&] { TargetFile({.path = path("missing/x")}, 1, {}); });
-  expect_error(ErrorKind::output, "is a directory",
-               [&] { TargetFile({.path = directory_.path(), .replace = true}, 1, {}); });
+               [&] { TargetFile({.path = path("missing/x"), .type = ElementType::u1}, 1, {}); });
+  expect_error(ErrorKind::output, "is a directory", [&] {
+    TargetFile({.path = directory_.path(), .type = ElementType::u1, .replace = true}, 1, {});
+  });
   expect_error(ErrorKind::output, "is not the name of a file",
-               [&] { TargetFile({.path = path("x/")}, 1, {}); });
-  expect_error(ErrorKind::output, "create failed", [&] { TargetFile({.path = "/proc/x"}, 1, {}); });
+               [&] { TargetFile({.path = path("x/"), .type = ElementType::u1}, 1, {}); });
+  expect_error(ErrorKind::output, "create failed",
+               [&] { TargetFile({.path = "/proc/x", .type = ElementType::u1}, 1, {}); });
   EXPECT_EQ(test::read_whole(old), "old");
   EXPECT_EQ(directory_.names(), Names{"old"});
 }
@@ -246,8 +252,9 @@ TEST_F(TargetTest, RefusesPlacesAsOutputFilesDo) {
 // For example, /dev/stdout is a link to a device.
 TEST_F(TargetTest, ReplacesNoLinkToADevice) {
   std::filesystem::create_symlink("/dev/null", path("device"));
-  expect_error(ErrorKind::output, "is not a regular file",
-               [&] { TargetFile({.path = path("device"), .replace = true}, 1, {}); });
+  expect_error(ErrorKind::output, "is not a regular file", [&] {
+    TargetFile({.path = path("device"), .type = ElementType::u1, .replace = true}, 1, {});
+  });
   EXPECT_TRUE(std::filesystem::is_symlink(path("device")));
 }
 

@@ -177,7 +177,7 @@ TEST_P(KeptFileTest, IsRefusedIfItIsNotAsItWas) {
 }
 
 TEST_P(KeptFileTest, AppendsAfterWhatIsThere) {
-  const Target target{path_};
+  const Target target{.path = path_, .type = ElementType::u1};
   KeptFile kept = kept_;
   constexpr std::uint64_t most = 10 * GiB;
   for (const char* text : {"one ", "two ", "three"}) {

@@ -176,7 +176,7 @@ class ReduceTest(unittest.TestCase):
         self.path.write_bytes(b"")
         for dtype in ("f4", "i2"):
             found = run_reduce(self.path, "--dtype", dtype, "--verify")
-            for name in ("count", "nan", "sum"):
+            for name in ("count", "nan", "inf", "sum"):
                 self.assertEqual(found.pop(name), 0)
             self.assertIs(found.pop("verified"), True)
             self.assertEqual(set(found.values()), {None})

@@ -85,7 +85,8 @@ TEST_F(DryRunPass, KnowsWhatStreamsTakeOfAGpuThatNeedNotBeThere) {
   EXPECT_EQ(dry_run_pass(options, DeviceKind::cpu, {source, 1}).layout.device_bytes, 0u);
 
   // Results have their own buffers, which are twice as large as those of the input.
-  TargetFile file({.path = directory_.path() / "out"}, source.bytes(), {}, Purpose::dry_run);
+  TargetFile file({.path = directory_.path() / "out", .type = ElementType::u1}, source.bytes(), {},
+                  Purpose::dry_run);
   const Output output{file, 2};
   const Stats plan = dry_run_pass(options, DeviceKind::cuda, {source, 1}, {&output, 1});
   EXPECT_EQ(plan.layout.device_bytes, 3 * (2 + 4) * MiB);

@@ -20,8 +20,8 @@ class OOC_API FileLock {
   explicit FileLock(int descriptor) noexcept;
 
   ~FileLock();
-  FileLock(FileLock&& other) noexcept;
-  FileLock& operator=(FileLock&& other) noexcept;
+  FileLock(FileLock&& other) noexcept;             ///< Takes the lock over.
+  FileLock& operator=(FileLock&& other) noexcept;  ///< Takes the lock over.
 
  private:
   int descriptor_ = -1;

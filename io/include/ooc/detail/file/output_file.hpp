@@ -117,6 +117,9 @@ class OOC_API OutputFile {
   /// it throws after the file has been moved.
   void commit();
 
+  /// Lets a file that could not be moved go with this object, for one that is easily made again.
+  void drop() noexcept { is_kept_ = false; }
+
  private:
   OutputFile(const std::filesystem::path& path, bool replace, std::uint64_t most_bytes,
              const KeptFile& kept);
@@ -132,7 +135,7 @@ class OOC_API OutputFile {
   void open_direct(std::uint64_t bytes);
   void flush() const;
   int move_into_place();
-  int take_name(const std::filesystem::path& name);
+  int take_name(std::filesystem::path name);
   Error not_moved(int errno_value);
 
   std::filesystem::path path_;
