@@ -128,7 +128,7 @@ TEST_P(MatmulTest, KeepsTheByteOrderAndTheFormatAskedFor) {
   const Source source_b = open_matrix(dir_.path() / "b.raw", swapped, shape.inner, shape.columns);
   Coordinator c = coordinator(limited(64 * KiB));
   Target out = target("c.npy");
-  out.type->swapped = true;
+  out.type = swapped;
   const auto [product, stats] = matmul(c, source_a, source_b, out);
   EXPECT_EQ(product.plan.precision, Precision::f64);
   const Source written = open(out.path);
