@@ -150,12 +150,24 @@ check_headers() {
       >>"$results/headers.log" 2>&1 || { tail -n 40 "$results/headers.log" >&2; return 1; }
 }
 
+# Compiles all code for devices and links the programs, and tests these: without a GPU, all other
+# tests run the same code as those of preset cpu.
+build_and_test_programs() {
+  scripts/setup
+  local programs=(ooc-run ooc_manual ooc-bench lib_test)  # lib_test has all tests for devices
+  (build "$preset" "${programs[@]}") &&
+    run_tests "$preset" --tests-regex '^cli_' --label-exclude '^(full|once)$' "$@"
+}
+
+# With `complete` set, all tests of all builds.
 usual_checks() {
   local other left_out='^full$'
   if [[ $preset != cpu ]]; then
-    # Without a GPU this build runs the same code as preset cpu.
-    [[ $missing != *needs-gpu* ]] || left_out='^(full|once)$'
-    tests "$preset" "$preset" scripts/test --label-exclude "$left_out"
+    if [[ $missing == *needs-gpu* && -z ${complete:-} ]]; then
+      tests "$preset" "$preset" build_and_test_programs
+    else
+      tests "$preset" "$preset" scripts/test --label-exclude "$left_out"
+    fi
     # The CPU presets are built as on a machine without the CUDA toolkit.
     scripts/setup --cpu || say "no CCCL from PyPI; the CPU presets use the toolkit's"
     tests cpu cpu build_and_test cpu --label-exclude '^full$'
