@@ -38,7 +38,7 @@ void check_address(std::string_view text) {
   require(address->url.find('#') == std::string::npos, "a fragment is not sent");
   if (address->keys) return;
   const auto after_scheme = [](std::string_view whole) { return whole.substr(whole.find(':')); };
-  // What stands before an '@', also in a path, may be a password and is left out of the name.
+  // The name leaves out all before an '@', also in a path, since it may be a password.
   require(address->url.find('@') != std::string::npos ||
               after_scheme(address->url).starts_with(after_scheme(address->name)),
           "the name is the address, but for the case of the scheme");

@@ -103,10 +103,10 @@ TEST_F(InputTypeTest, ASourceThatWasMovedFromIsNoInput) {
   expect_none([&] { fold(coordinator_, std::tuple{test::Count<float>{}}, from); });
   expect_none([&] { reduce(coordinator_, from); });
   expect_none([&] { histogram(coordinator_, from); });
-  expect_none([&] { convert(coordinator_, from, {.path = directory_.path() / "out.u8"}); });
+  expect_none([&] { convert(coordinator_, from, {.path = directory_.path() / "out.f32"}); });
   expect_none([&] {
     map(coordinator_, test::Zero<float, std::uint8_t>{}, from,
-        {.path = directory_.path() / "out.f32"});
+        {.path = directory_.path() / "out.u8"});
   });
   expect_none([&] { Chunks(coordinator_, from).next(); });
   expect_none([&] { Resident(coordinator_, from); });
