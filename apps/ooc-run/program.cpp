@@ -222,7 +222,7 @@ int run_and_print(const Arguments& arguments, Interrupt& interrupt, ooc::Ranks* 
       std::visit([&](const auto& each) { return run(each, interrupt); }, request);
   if (ranks != nullptr) leave_after_success(*ranks);
   if (prints) {
-    interrupt.set_last_words([](const ooc::Error& error) { print_end(error, {}); });
+    interrupt.set_last_words("");
     nothing.clear();
     print(outcome, output_settings(request), arguments);
   } else {
@@ -278,7 +278,7 @@ int run_command(const Command& command, const std::vector<std::string>& words, c
   try {
     if (meet) ranks = meet_in_time(meet, parsed.rank_timeout);
     if (ranks == nullptr || ranks->is_first()) {  // one of all ranks says that all were interrupted
-      interrupt.set_last_words([nothing](const ooc::Error& error) { print_end(error, nothing); });
+      interrupt.set_last_words(nothing);
     }
     const int code = run_parsed(parsed, interrupt, ranks.get(), nothing);
     interrupt.set_last_words({});

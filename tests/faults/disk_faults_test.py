@@ -189,11 +189,11 @@ class StallTest(FaultTest):
     def test_a_disk_that_stalls_before_and_after_the_work(self):
         """--io-timeout holds from the first call to the last: the opening of an input, a glance at
         its type, and the output."""
-        cases = [("reduce", {"stall_open": 1}, ["reduce", "in/x.dat"]),
-                 ("type", {"stall_at": 0}, ["reduce", "in/x.dat"]),
-                 ("convert", {"stall_open": 1}, ["convert", "in/x.f32", "--to", "f8", "-o", "y"]),
+        cases = [("reduce", {"stall_open": 1}, ["reduce", "@/x.dat"]),
+                 ("type", {"stall_at": 0}, ["reduce", "@/x.dat"]),
+                 ("convert", {"stall_open": 1}, ["convert", "@/x.f32", "--to", "f8", "-o", "y"]),
                  ("output", {"stall_write_at": 0},
-                  ["convert", self.path("x.f32"), "--to", "f8", "-o", "in/y"])]
+                  ["convert", self.path("x.f32"), "--to", "f8", "-o", "@/y"])]
         beneath = self.directory / "beneath"
         beneath.mkdir()
         self.write("x.f32", bytes(4 * CHUNK))
@@ -204,8 +204,7 @@ class StallTest(FaultTest):
                 stall = beneath / ".stall"
                 stall.touch()
                 faulty = self.fault_fs(beneath, **faults)
-                words = [word.replace("in/", f"{faulty}/") if isinstance(word, str) else word
-                         for word in words]
+                words = [str(word).replace("@", str(faulty)) for word in words]
                 process = self.start(*words, "--io-timeout", 0.5,
                                      TSAN_OPTIONS=self.without_leaks())
                 deadline = threading.Timer(MOST_SECONDS, stall.unlink)

@@ -73,16 +73,23 @@ ooc::Error with_hint(const ooc::Error& error, const std::string& hint, std::stri
   return {error.kind(), error.what(), details};
 }
 
-void print_error(const ooc::Error& error) {
+std::string describe_error(const ooc::Error& error) {
   std::string why = error.details().why;
   if (why.empty() && error.kind() == ooc::ErrorKind::internal) why = "this is a bug in ooc-run";
-  const bool colour = describe_terminal(STDERR_FILENO).colour;
-  std::string text = fmt::format("ooc-run: {}error:{} {}\n", colour ? "\x1b[1;31m" : "",
-                                 colour ? "\x1b[0m" : "", printable(shown(error.what(), error)));
+  constexpr std::string_view label = "error:";
+  std::string text =
+      lines_for_stderr(fmt::format("ooc-run: {} ", label), shown(error.what(), error));
+  if (describe_terminal(STDERR_FILENO).colour) {
+    text.replace(text.find(label), label.size(), fmt::format("\x1b[1;31m{}\x1b[0m", label));
+  }
   if (!why.empty()) text += lines_for_stderr("  why:  ", shown(why, error));
   const std::string hint = in_terms_of_options(error).details().hint;
   if (!hint.empty()) text += lines_for_stderr("  hint: ", shown(hint, error));
-  print_to_stderr(text);
+  return text;
+}
+
+void print_error(const ooc::Error& error) {
+  print_to_stderr(describe_error(error));
 }
 
 void end_at_once(const ooc::Error& error, std::optional<int> exit_code) {

@@ -21,7 +21,11 @@ ooc::Error current_error();
 /// Returns the exit code of the program for a kind of error.
 int exit_code_of(ooc::ErrorKind kind);
 
-/// Prints an error to stderr, with its cause and a hint if these are known.
+/// Returns the lines for stderr that describe an error, with its cause and a hint if these are
+/// known.
+std::string describe_error(const ooc::Error& error);
+
+/// Prints describe_error() to stderr.
 void print_error(const ooc::Error& error);
 
 /// Prints an error and ends the process without any clean-up, which would hang: it would join

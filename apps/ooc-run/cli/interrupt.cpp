@@ -5,9 +5,9 @@
 #include <chrono>
 #include <ctime>
 #include <ooc/detail/base/threads.hpp>
-#include <semaphore>
 #include <utility>
 
+#include "cli/failure.hpp"
 #include "cli/terminal.hpp"
 
 namespace ooc_run {
@@ -79,30 +79,23 @@ void Interrupt::watch(const std::stop_token& finished) {
   end({ooc::ErrorKind::interrupted, "interrupted; ended without a result"});
 }
 
-void Interrupt::set_last_words(LastWords words) {
+void Interrupt::set_last_words(std::optional<std::string> document) {
   const std::scoped_lock lock(mutex_);
-  last_words_ = std::move(words);
+  last_words_ = std::move(document);
 }
 
 void Interrupt::end(const ooc::Error& error) const {
   using namespace std::chrono_literals;
+  constexpr auto patience = 100ms;  // nothing may read what a full pipe holds
   // Not unlocked: no other thread is to print from now on. The kernel may still be writing into our
   // buffers, so nothing is destroyed.
   mutex_.lock();
   if (last_words_) {
-    try {
-      // Nothing may read what a full pipe holds, so the end waits for the words a little only.
-      std::binary_semaphore said(0);
-      const auto words = ooc::start_thread([&](const std::stop_token&) {
-        if (describe_terminal(STDERR_FILENO).interactive) print_to_stderr(erase_line);
-        last_words_(error);
-        said.release();
-      });
-      [[maybe_unused]] const bool in_time = said.try_acquire_for(100ms);
-      _exit(exit_code());  // before the destructor waits for the thread
-    } catch (const ooc::Error&) {
-      // No thread can be started: end without words.
+    write_whole(STDOUT_FILENO, *last_words_, patience);
+    if (describe_terminal(STDERR_FILENO).interactive) {
+      write_whole(STDERR_FILENO, erase_line, patience);
     }
+    write_whole(STDERR_FILENO, describe_error(error), patience);
   }
   _exit(exit_code());
 }

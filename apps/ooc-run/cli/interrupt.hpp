@@ -2,10 +2,11 @@
 
 #include <atomic>
 #include <csignal>
-#include <functional>
 #include <mutex>
 #include <ooc/error.hpp>
+#include <optional>
 #include <stop_token>
+#include <string>
 #include <thread>
 
 namespace ooc_run {
@@ -17,9 +18,6 @@ namespace ooc_run {
 /// waits for them.
 class Interrupt {
  public:
-  /// Prints that the process ends without a result. Called on any thread.
-  using LastWords = std::function<void(const ooc::Error&)>;
-
   Interrupt();
   ~Interrupt();
   Interrupt(const Interrupt&) = delete;
@@ -31,11 +29,13 @@ class Interrupt {
   /// written. Another signal still ends the process.
   void allow_more_time() const noexcept { more_time_ = true; }
 
-  /// Sets what is printed if a signal ends the process. At first, and if `words` is empty, that is
-  /// nothing. After it has returned, earlier words are not printed.
-  void set_last_words(LastWords words);
+  /// Sets the document that is printed to stdout, before an error, if a signal ends the process; it
+  /// may be empty. Nothing is printed without one, as at first. After this has returned, an earlier
+  /// document is not printed.
+  void set_last_words(std::optional<std::string> document);
 
-  /// Says the last words and ends the process, whose other threads may be inside a read.
+  /// Says the last words and an error, and ends the process, whose other threads may be inside a
+  /// read.
   [[noreturn]] void end(const ooc::Error& error) const;
 
   /// Returns 130 after SIGINT, 143 after SIGTERM, else 0.
@@ -45,7 +45,7 @@ class Interrupt {
   void watch(const std::stop_token& finished);
 
   mutable std::mutex mutex_;  // of the last words
-  LastWords last_words_{};
+  std::optional<std::string> last_words_{};
   sigset_t signals_;
   std::stop_source stop_;
   std::atomic<int> signal_{0};

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
@@ -120,9 +121,10 @@ int write_whole(int descriptor, std::string_view text,
                 std::optional<std::chrono::milliseconds> patience) {
   ooc::Repeats repeats;
   while (!text.empty()) {
-    // Asked before a write that may not wait for long, since a write to a full pipe does.
+    // A write that does not wait for long is asked for first, and so small that a pipe takes it.
     if (patience && !takes_more(descriptor, *patience)) return EAGAIN;
-    const ssize_t written = write(descriptor, text.data(), text.size());
+    const std::size_t bytes = patience ? std::min<std::size_t>(text.size(), PIPE_BUF) : text.size();
+    const ssize_t written = write(descriptor, text.data(), bytes);
     if (written >= 0) {
       text.remove_prefix(static_cast<std::size_t>(written));
       repeats.reset();

@@ -47,7 +47,7 @@ std::string count_label(double count, const CountUnit& unit) {
 /// linear axis uses one unit, a logarithmic axis several.
 void label_counts(std::vector<Tick>& ticks, bool logarithmic) {
   constexpr double longest = 1e7;
-  const double most = ticks.back().value;
+  const double most = ticks.empty() ? 0 : ticks.back().value;
   for (Tick& tick : ticks) {
     const CountUnit unit =
         most < longest ? CountUnit{1, ""} : unit_of(logarithmic ? tick.value : most);

@@ -45,8 +45,8 @@ class ValueAxis {
   bool logarithmic_;
 };
 
-/// An axis of counts from 0 to `end`, linear or logarithmic. A logarithmic axis shows
-/// log(1 + count), so that 0 has no length and 1 is visible.
+/// An axis of counts up to `end`, linear from 0 or logarithmic from 0.5, so that 0 has no length
+/// and 1 is visible.
 class CountAxis {
  public:
   CountAxis(double end, bool logarithmic) : end_(end), logarithmic_(logarithmic) {}
@@ -58,8 +58,9 @@ class CountAxis {
   double position(double count) const;
 
   /// Returns ticks at 0 and at round counts up to the end, with at most `intervals` intervals. A
-  /// logarithmic axis has ticks at powers of ten from 1 on, or round counts below 10. Labels are
-  /// digits ("250,000"); if the largest would be too long, labels have a unit ("2.5 M").
+  /// logarithmic axis has ticks at powers of ten from 1 on, or at round counts below 10, of which
+  /// there may be none. Labels are digits ("250,000"); if the largest would be too long, labels
+  /// have a unit ("2.5 M").
   std::vector<Tick> ticks(int intervals) const;
 
  private:

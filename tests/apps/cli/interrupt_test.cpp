@@ -5,10 +5,9 @@
 
 #include <chrono>
 #include <csignal>
-#include <cstdio>
+#include <optional>
+#include <string>
 #include <thread>
-
-#include "cli/failure.hpp"
 
 namespace ooc_run {
 namespace {
@@ -48,11 +47,12 @@ void wait_for_stop(const Interrupt& interrupt) {
 }
 
 /// Repeats SIGINT, as an impatient user does while a run is ending.
-[[noreturn]] void signal_until_it_ends(const Interrupt::LastWords& words) {
+[[noreturn]] void signal_until_it_ends(const std::optional<std::string>& last_words) {
   receive_signals();
+  dup2(STDERR_FILENO, STDOUT_FILENO);
   Interrupt interrupt;
-  interrupt.set_last_words([](const ooc::Error&) { std::fputs("other words", stderr); });
-  interrupt.set_last_words(words);
+  interrupt.set_last_words("an earlier document\n");
+  interrupt.set_last_words(last_words);
   interrupt.allow_more_time();
   for (int i = 0; i < 200; ++i) {
     kill(getpid(), SIGINT);
@@ -68,8 +68,8 @@ TEST(InterruptDeathTest, SignalsThatComeTogetherAreOneRequest) {
 
 TEST(InterruptDeathTest, AnotherSignalEndsTheProcess) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  EXPECT_EXIT(signal_until_it_ends(&print_error), testing::ExitedWithCode(128 + SIGINT),
-              "^ooc-run: error: interrupted; ended without a result\n$");
+  EXPECT_EXIT(signal_until_it_ends("{}\n"), testing::ExitedWithCode(128 + SIGINT),
+              "^\\{\\}\nooc-run: error: interrupted; ended without a result\n$");
   EXPECT_EXIT(signal_until_it_ends({}), testing::ExitedWithCode(128 + SIGINT), "^$");
 }
 
@@ -77,7 +77,7 @@ TEST(InterruptDeathTest, AnotherSignalEndsTheProcess) {
 [[noreturn]] void signal_and_hang() {
   receive_signals();
   Interrupt interrupt;
-  interrupt.set_last_words(&print_error);
+  interrupt.set_last_words("");
   kill(getpid(), SIGTERM);
   for (;;) pause();
 }
