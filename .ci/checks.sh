@@ -187,7 +187,24 @@ usual_checks() {
   fi
 }
 
+# Prints the tests that took longest, of all builds.
+slowest_tests() {
+  /usr/bin/python3 - "$results"/*.xml <<'PYTHON'
+import pathlib
+import sys
+import xml.etree.ElementTree
+
+times = [(float(case.get("time")), pathlib.Path(file).stem, case.get("name").split("  #")[0])
+         for file in sys.argv[1:]
+         for case in xml.etree.ElementTree.parse(file).iter("testcase")]
+print("slowest tests (s):")
+for seconds, build, name in sorted(times, reverse=True)[:30]:
+    print(f"{seconds:7.1f}  {build:9} {name}")
+PYTHON
+}
+
 finish() {
+  slowest_tests
   [[ $preset != cpu ]] || say "nothing was built for GPUs: $why"
   say "took $((SECONDS - started)) s"
   cat "$failures"  # again at the end, where they are easy to find

@@ -57,7 +57,7 @@ choose_preset
 # build PRESET [-DNAME=VALUE...] [TARGET...]: configures and builds with BUILD_JOBS jobs, by default
 # one per core.
 build() {
-  local log=build/$1.log word options=() targets=()
+  local log=build/$1.log began=$SECONDS word options=() targets=()
   # With paths relative to this directory, ccache serves another checkout of the same files too.
   export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
   [[ $1 != release ]] || options=("-DCMAKE_CUDA_ARCHITECTURES=$gpus")
@@ -72,6 +72,7 @@ build() {
     tail -n 60 "$root/$log" >&2
     fail "building preset $1; the end of $log is above"
   fi
+  say "built preset $1 in $((SECONDS - began)) s"
 }
 
 # run_tests PRESET [OPTION...]: runs the tests of a build. Many tests wait for disks and signals, so

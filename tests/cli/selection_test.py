@@ -116,6 +116,10 @@ class ListTest(CliTest):
         self.refuse(4, "No such file", "reduce", "--files-from", self.path("missing"))
         self.refuse(4, "EISDIR", "reduce", "--files-from", str(self.directory))
         self.refuse(4, "y.f32", "reduce", "--files-from", self.write("list", b"y.f32"))
+        self.refuse(2, "has null characters", "reduce", "--files-from",
+                    self.write("list", b"x.f32\0x.f32\0"), hint="-0")
+        self.refuse(2, "one name of several lines", "reduce", "--files-from",
+                    self.write("list", b"x.f32\nx.f32\n"), "-0", hint="without -0")
         self.refuse(2, "needs --files-from", "reduce", path, "-0")
         self.refuse(2, "no file given", "reduce")
         listed = self.write("dash", b"-\n")

@@ -278,6 +278,17 @@ class DoubtfulTypeTest(CliTest):
             self.refuse(2, "x.dat: looks like float64, but nothing says its type", "reduce",
                         "x.dat", *words, hint="--dtype '>f8' .reads 10,000 values")
 
+    def test_times_that_nothing_says(self):
+        """The lowest bytes of times are multiples of something, or 0."""
+        for unit, start in (10**9, 1_700_000_000 * 10**9), (10**6, 1_700_000_000 * 10**6), \
+                           (1, 1_700_000_000):
+            for step, order in itertools.product((1, 60, 3600), "<>"):
+                self.write("x.dat", (start + step * unit * np.arange(50_000)).astype(order + "i8"))
+                with self.subTest(unit=unit, step=step, order=order):
+                    code = "u8" if order == "<" else "'>u8'"
+                    self.refuse(2, "x.dat: looks like uint64, but nothing says its type",
+                                "reduce", "x.dat", hint=f"--dtype {code} .reads 50,000 values")
+
     def test_another_type_than_the_ending_names(self):
         self.write("x.f32", np.arange(64, dtype="f4"))
         words = ("reduce", "x.f32", "--device", "cpu", "--direct", "no", "--dtype")

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace ooc::test {
@@ -12,6 +16,12 @@ inline constexpr std::string_view sanitizers = OOC_SANITIZE;
 template <class T>
 constexpr T effort(T usual, T sanitized) {
   return sanitizers.empty() ? usual : sanitized;
+}
+
+/// Returns the number in an environment variable, if it is set.
+inline std::optional<std::uint64_t> number_in(const char* variable) {
+  const char* const text = std::getenv(variable);
+  return text == nullptr ? std::nullopt : std::optional(std::stoull(text));
 }
 
 }  // namespace ooc::test

@@ -56,7 +56,17 @@ std::vector<std::string> read_files(const Arguments& arguments) {
     refuse_usage(fmt::format("'{}' and --files-from {}", files.front(), *list),
                  "name all files in the list, or all on the command line");
   }
-  files = split(read_list(*list), arguments.has("null") ? '\0' : '\n');
+  const std::string text = read_list(*list);
+  const bool ends_with_null = arguments.has("null");
+  if (!ends_with_null && text.find('\0') != std::string::npos) {
+    refuse_usage(fmt::format("--files-from {}: has null characters", *list),
+                 "-0 (--null) reads a list whose names end with them");
+  }
+  files = split(text, ends_with_null ? '\0' : '\n');
+  if (ends_with_null && files.size() == 1 && files.front().find('\n') != std::string::npos) {
+    refuse_usage(fmt::format("--files-from {}: is one name of several lines", *list),
+                 "without -0 (--null), each line is a name");
+  }
   if (files.empty()) {
     refuse_usage(
         fmt::format("--files-from {}: names no file", *list),

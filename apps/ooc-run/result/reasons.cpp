@@ -70,7 +70,7 @@ std::string sentence_of(const ooc::Reason& reason) {
                          reason.why);
     case streams_as_asked: return "as many streams as --streams says";
     case two_streams: return "two streams: one computes while the other is being filled";
-    case three_streams: return "three streams, since each step waits for the one before";
+    case three_streams: return "three streams: one is being filled while the others compute";
     case stream_per_core: return "a stream for each core";
     case stream_per_thread: return "a stream for each of --threads, which reads what it computes";
     case stream_per_two_threads:

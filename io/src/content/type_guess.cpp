@@ -33,10 +33,6 @@ std::string short_number(double value) {
   return text.str();
 }
 
-std::size_t lowest_byte(std::size_t width, bool swapped) {
-  return swapped ? width - 1 : 0;
-}
-
 /// Returns the fraction of values in the usual range, not counting 0, NaN and a fill value, which
 /// is an odd one that is repeated. Returns 0 if the
 /// remaining values are less than a fraction `least_telling` of all, or if the entropy of their
@@ -120,16 +116,27 @@ bool never_falls(std::span<const std::byte> sample, const DType& type) {
   return pairs > 2 * pieces && falls < pieces && rises > pairs / 2;
 }
 
+/// True if the numbers rise in the other byte order only, as times and offsets do.
+bool rises_swapped_only(std::span<const std::byte> sample, const DType& type) {
+  return never_falls(sample, {type.element, !type.swapped}) && !never_falls(sample, type);
+}
+
 /// True if the bytes are those of integers beyond doubt: the lower, the more random, and the lowest
-/// without order, or the numbers rise; or half of the bytes are 0, which are the high ones.
+/// without order, or the numbers rise; or half of the bytes are 0, which are the high ones. The
+/// lowest bytes of numbers that rise by multiples of a unit, such as times, have fewer values.
 bool is_surely_integer(const BytePositions& positions, std::size_t width, bool swapped,
                        bool rises) {
+  const auto at = [&](std::size_t i) {  // the lowest byte is at 0
+    return positions.at(swapped ? width - 1 - i : i, width);
+  };
+  std::size_t first = 0;
+  while (rises && first + 1 < width && at(first + 1).entropy() > at(first).entropy()) ++first;
   double below = std::numeric_limits<double>::infinity();  // entropy of the next lower byte
   double highest = 0;                                      // that of the highest byte that varies
   std::size_t zeros = 0;
   bool falls_off = true;
-  for (std::size_t i = 0; i < width; ++i) {
-    const ByteCounts bytes = positions.at(swapped ? width - 1 - i : i, width);
+  for (std::size_t i = first; i < width; ++i) {
+    const ByteCounts bytes = at(i);
     constexpr double tolerance = 0.5, all = 0.99;
     falls_off = falls_off && bytes.entropy() < below + tolerance;
     below = bytes.entropy();
@@ -137,10 +144,9 @@ bool is_surely_integer(const BytePositions& positions, std::size_t width, bool s
     zeros = bytes.share(0) > all ? zeros + 1 : 0;
   }
   if (zeros >= width / 2) return highest > 0;
-  const std::size_t lowest = lowest_byte(width, swapped);
-  const double digits = positions.at(lowest, width).entropy();
+  const double digits = at(first).entropy();
   return falls_off && below < digits - 1 && highest < digits - 0.3 &&
-         (rises || positions.is_noise(lowest, width));
+         (rises || positions.is_noise(swapped ? width - 1 : 0, width));
 }
 
 /// Guesses an integer type if the highest byte of most values is 0 or all ones.
@@ -152,6 +158,7 @@ std::optional<TypeGuess> guess_small_integer(const BytePositions& positions,
     if (zeros + ones < most) continue;
     constexpr double some = 0.001;
     const DType type = integer(width, ones > some, swapped);
+    if (rises_swapped_only(sample, type)) continue;  // the lowest byte of multiples may be 0
     std::string reason = "the highest byte of " + percent(zeros + ones) +
                          " % of the numbers would be " + (ones > some ? "0 or all ones" : "0");
     const bool rises = never_falls(sample, type);
@@ -175,7 +182,9 @@ TypeGuess guess_large_integer(const BytePositions& positions, std::span<const st
   const auto bits_at = [&](std::size_t position) {
     return positions.at(position, width).entropy();
   };
-  const bool swapped = bits_at(0) < bits_at(width - 1) && positions.at(0, width).is_narrow();
+  const bool high_first = bits_at(0) < bits_at(width - 1) && positions.at(0, width).is_narrow();
+  const bool swapped =
+      rises_swapped_only(sample, integer(width, false, high_first)) ? !high_first : high_first;
   const ByteCounts top = positions.at(swapped ? 0 : width - 1, width);
   const DType type = integer(width, has_both_signs(top), swapped);
   const bool rises = never_falls(sample, type);

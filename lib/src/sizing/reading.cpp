@@ -59,8 +59,8 @@ Reading choose_reading(const Facts& facts, const Wishes& wishes) {
   Choice why_lanes = workers.why_lanes;
   if (needs.lending && !facts.device.reads_host_memory) {
     lanes *= 2;  // each has one buffer, so these have the buffers of a fold
-  } else if (waits && options.streams == 0) {
-    ++lanes;  // it works while the others wait
+  } else if (options.streams == 0 && !facts.device.uses_host_cores) {
+    ++lanes;  // kernels that take as long as copies, or wait for each other, need one more
     why_lanes = Choice::three_streams;
   }
   return {std::move(config), is_resident, both_ways, reads_inline, lanes, why_lanes};

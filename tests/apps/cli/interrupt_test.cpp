@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <optional>
 #include <string>
 #include <thread>
@@ -49,6 +50,7 @@ void wait_for_stop(const Interrupt& interrupt) {
 /// Repeats SIGINT, as an impatient user does while a run is ending.
 [[noreturn]] void signal_until_it_ends(const std::optional<std::string>& last_words) {
   receive_signals();
+  std::fflush(stdout);  // what the test program has said
   dup2(STDERR_FILENO, STDOUT_FILENO);
   Interrupt interrupt;
   interrupt.set_last_words("an earlier document\n");

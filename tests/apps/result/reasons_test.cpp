@@ -51,7 +51,7 @@ std::vector<Case> cases() {
        "using chunks of 4194304 bytes instead of 8388608: the GPU is full"},
       {{Choice::streams_as_asked}, "as many streams as --streams says"},
       {{Choice::two_streams}, "two streams: one computes while the other is being filled"},
-      {{Choice::three_streams}, "three streams, since each step waits for the one before"},
+      {{Choice::three_streams}, "three streams: one is being filled while the others compute"},
       {{Choice::stream_per_core}, "a stream for each core"},
       {{Choice::stream_per_thread}, "a stream for each of --threads, which reads what it computes"},
       {{Choice::stream_per_two_threads},

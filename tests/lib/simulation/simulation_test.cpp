@@ -22,11 +22,6 @@ constexpr std::uint64_t shards = 8;  // which ctest runs in parallel
 // Takes about ten seconds of one core. Tests with the label `full` run 100,000.
 constexpr std::uint64_t schedules = effort(20'000, 2'000);
 
-std::optional<std::uint64_t> number_in(const char* variable) {
-  const char* const value = std::getenv(variable);
-  return value == nullptr ? std::nullopt : std::optional(std::stoull(value));
-}
-
 class SimulationTest : public testing::TestWithParam<std::uint64_t> {
  protected:
   /// False if a rule was broken.

@@ -113,7 +113,7 @@ TEST_F(LayoutTest, NeedsNeitherSlotsNorBuffersForWhatTheDeviceHas) {
   EXPECT_LT(on_cpu.chunk_bytes, 64 * MiB) << "which fits the cache of a core";
 }
 
-TEST_F(LayoutTest, HasAThirdStreamWhereAStepOfAnOutputWaitsForTheOneBefore) {
+TEST_F(LayoutTest, HasLargerChunksWhereAStepOfAnOutputWaitsForTheOneBefore) {
   const SourceFacts source = on_disk(64 * MiB);
   const OutputFacts output{.record_bytes = 4};
   StepNeeds needs = needs_of(4, true);
@@ -121,7 +121,7 @@ TEST_F(LayoutTest, HasAThirdStreamWhereAStepOfAnOutputWaitsForTheOneBefore) {
   const Layout layout = layout_for({}, DeviceKind::cuda, source, needs, output);
   EXPECT_EQ(layout.lanes, 3u);
   EXPECT_EQ(layout.why_lanes, Choice::three_streams);
-  EXPECT_EQ(layout_for({}, DeviceKind::cuda, source, needs).lanes, 2u) << "a fold";
+  EXPECT_EQ(layout_for({}, DeviceKind::cuda, source, needs).lanes, 3u) << "a fold";
   EXPECT_EQ(layout_for({.streams = 2}, DeviceKind::cuda, source, needs, output).lanes, 2u);
   SourceFacts cached = source;
   cached.cached = 1;
@@ -132,7 +132,7 @@ TEST_F(LayoutTest, HasAThirdStreamWhereAStepOfAnOutputWaitsForTheOneBefore) {
   EXPECT_EQ(chunk_of({.chunk_bytes = 2 * MiB}), 2 * MiB);
   needs.waits = false;
   EXPECT_EQ(chunk_of({}), 8 * MiB) << "a map";
-  EXPECT_EQ(layout_for({}, DeviceKind::cuda, source, needs, output).lanes, 2u);
+  EXPECT_EQ(layout_for({}, DeviceKind::cuda, source, needs, output).lanes, 3u);
 }
 
 TEST_F(LayoutTest, AStepThatIsLentHasABufferOfItsOwn) {
@@ -144,7 +144,7 @@ TEST_F(LayoutTest, AStepThatIsLentHasABufferOfItsOwn) {
   EXPECT_EQ(lends.plan.step(0).count, 1000u);
   EXPECT_EQ(lends.order, nullptr);
   EXPECT_EQ(lends.buffers.inputs, 1u);
-  EXPECT_EQ(lends.lanes, 2 * folds.lanes);
+  EXPECT_EQ(lends.lanes, 4u);
   needs.lending->shuffle_seed = 1;
   const Layout shuffled = layout_for({}, DeviceKind::cuda, source, needs);
   ASSERT_NE(shuffled.order, nullptr);

@@ -40,7 +40,7 @@ enum class Choice : std::uint8_t {
   // The number of streams.
   streams_as_asked,        ///< Options::streams
   two_streams,             ///< one computes while the other is being filled
-  three_streams,           ///< one more than two, since each step waits for the one before
+  three_streams,           ///< one is being filled while the others compute
   stream_per_core,         ///< one for each core
   stream_per_thread,       ///< one for each of Options::threads, which reads what it computes
   stream_per_two_threads,  ///< one for every second of Options::threads; the others read
