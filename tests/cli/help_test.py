@@ -172,7 +172,7 @@ class CompletionTest:
 
     def test_commands(self):
         self.check({"ooc-run ": {*OPTIONS, "help"}, "ooc-run his": {"histogram"},
-                    "ooc-run help ": set(OPTIONS),
+                    "ooc-run help ": {*OPTIONS, "tuning"}, "ooc-run help tu": {"tuning"},
                     "ooc-run --generate ": {"man", "reference", "complete-bash", "complete-zsh",
                                             "complete-fish"}})
 

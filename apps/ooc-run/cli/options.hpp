@@ -75,6 +75,13 @@ struct ProgramOption {
   std::span<const std::string_view> values{};
 };
 
+/// A page of `ooc-run help` that is of no command.
+struct HelpTopic {
+  std::string_view name, summary;
+};
+inline constexpr HelpTopic tuning_topic{"tuning", "options that few need"};
+inline constexpr std::array help_topics{tuning_topic};
+
 struct OptionGroup {
   std::string_view title;
   std::vector<Option> options;
