@@ -13,7 +13,8 @@ namespace ooc_run {
 inline constexpr std::array command_options{
     Option{.name = "bins",
            .argument = "N",
-           .help = "number of bins, up to 1048576 [256]",
+           .help = "number of bins, or {} [256]",
+           .values = bin_rule_names,
            .group = Group::bins,
            .commands = "histogram",
            .sets = "HistogramOptions::bins"},
@@ -37,6 +38,7 @@ inline constexpr std::array command_options{
     Option{.name = "histogram",
            .argument = "N",
            .help = "also count in N bins, in the same pass",
+           .values = bin_rule_names,
            .group = Group::statistics,
            .commands = "reduce",
            .sets = "HistogramOptions::bins"},

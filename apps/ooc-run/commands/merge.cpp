@@ -340,7 +340,7 @@ Outcome run(const MergeRequest& request, const Interrupt& interrupt) {
   std::optional<ooc::Histogram> histogram;
   if (merged.histogram) {
     histogram = std::move(*merged.histogram).result();
-    result = describe_histogram(*histogram);
+    result = describe_histogram(*histogram, bins);
     bars = picture.bars(*histogram);
   }
   if (merged.statistics) {
