@@ -129,7 +129,8 @@ class BinRulesTest(CliTest):
             self.refuse(2, f"{name} {rule}: .* needs the quartiles", command, "x.f32", name, rule,
                         hint="sqrt, sturges and scott")
         for word in "doane", "Scott", "ten":
-            self.refuse(2, f"--bins {word}: is not a whole number or a known rule", "histogram", "x.f32", "--bins", word,
+            self.refuse(2, f"--bins {word}: is not a whole number or a known rule", "histogram",
+                        "x.f32", "--bins", word,
                         hint="a number, or one of the rules sqrt, sturges and scott")
         self.refuse(2, "a rule .* and a range exclude", "histogram", "x.f32", "--bins", "sqrt",
                     "--range", "0:1", hint="leave out --range, or use --bins N")

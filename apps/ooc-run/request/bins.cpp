@@ -23,7 +23,8 @@ ooc::BinCount parse_bins(std::string_view text) {
   if (text == "auto" || text == "fd")
     refuse_usage("this rule needs the quartiles, which are not computed yet", hint);
   const auto is_letter = [](char each) { return std::isalpha(static_cast<unsigned char>(each)); };
-  if (!text.empty() && is_letter(text.front())) refuse_usage("is not a whole number or a known rule", hint);
+  if (!text.empty() && is_letter(text.front()))
+    refuse_usage("is not a whole number or a known rule", hint);
   const std::uint64_t bins = parse_count(text);
   if (bins == 0 || bins > ooc::max_bins) {
     refuse_usage(fmt::format("bins must be 1 to {}", ooc::max_bins), {});
