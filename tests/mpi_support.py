@@ -58,7 +58,7 @@ def ranks_of(directory):
 # Folds, as the words of a command.
 JOBS = [["reduce", "wide.f32"], ["reduce", "--exact", "--histogram", "100", "wide.f32"],
         ["reduce", "--nan", "omit", "nan.f32"], ["histogram", "bytes.u8"],
-        ["histogram", "--bins", "1000", "wide.f32"],
+        ["histogram", "--bins", "1000", "wide.f32"], ["histogram", "--bins", "scott", "wide.f32"],
         ["histogram", "--count", "5", "wide.f32"], ["histogram", "--count", "0", "wide.f32"],
         ["reduce", "bytes.u8", "bytes.u8"]]
 

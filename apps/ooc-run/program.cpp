@@ -81,7 +81,7 @@ int help(const std::vector<std::string>& words) {
   std::string text;
   if (words.size() < 2 || asks_for_help(words[1])) {
     text = brief ? short_help() : long_help();
-  } else if (words[1] == "tuning") {
+  } else if (words[1] == tuning_topic.name) {
     text = tuning_help();
   } else {
     const Command& command = find_command(words[1]);

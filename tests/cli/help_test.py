@@ -55,6 +55,7 @@ VALUES = {
     "--device": {"auto", "cpu", "cuda", "all"}, "--engine": {"auto", "uring", "threads"},
     "--direct": {"auto", "yes", "no"}, "--progress": {"auto", "plain", "none"},
     "--nan": {"propagate", "omit"}, "--compute": {"f32", "tf32", "bf16", "f64"},
+    "--bins": {"sqrt", "sturges", "scott"}, "--histogram": {"sqrt", "sturges", "scott"},
     "--pattern": {"uniform", "normal", "sequence", "constant", "zipf", "position"},
     "--dtype": set("u1 u2 u4 u8 i1 i2 i4 i8 f2 f4 f8 bf16".split()),
     "--to": set("u1 u2 u4 u8 i1 i2 i4 i8 f2 f4 f8 bf16".split()),
@@ -172,7 +173,7 @@ class CompletionTest:
 
     def test_commands(self):
         self.check({"ooc-run ": {*OPTIONS, "help"}, "ooc-run his": {"histogram"},
-                    "ooc-run help ": set(OPTIONS),
+                    "ooc-run help ": {*OPTIONS, "tuning"}, "ooc-run help tu": {"tuning"},
                     "ooc-run --generate ": {"man", "reference", "complete-bash", "complete-zsh",
                                             "complete-fish"}})
 
@@ -188,7 +189,7 @@ class CompletionTest:
                 if name in VALUES:
                     lines[f"ooc-run {command} {name} "] = VALUES[name]
         self.check({**lines, "ooc-run reduce --engine th": {"threads"},
-                    "ooc-run histogram --bins ": set(), "ooc-run gen --size ": set()})
+                    "ooc-run histogram --range ": set(), "ooc-run gen --size ": set()})
 
     def test_files(self):
         files = {"one.f32", "two.svg", "three.png"}

@@ -96,6 +96,27 @@ class MergeTest(CliTest):
         self.assertRegex(merged[-1], "^2 parts: 524 KB, computed in ")
         self.assertIn("<svg", (self.directory / "x.svg").read_text())
 
+    def test_tables(self):
+        self.write("x.f32", RANDOM.normal(0, 1, 3 * TILE).astype("f4"))
+        words = ["x.f32", "--bins", "9", "--range", "-2:2"]
+        parts = self.shards(2, "histogram", *words)
+        for columns in ([], ["--density"], ["--cumulative", "--density"]):
+            whole = self.succeed("histogram", *words, "--tsv", *columns)
+            merged = self.succeed("merge", *parts, "--tsv", *columns)
+            self.assertEqual(merged.stdout, whole.stdout)
+            self.assertRegex(merged.stderr, r"note: not in the table: [\d,]+ below, [\d,]+ above\n")
+        of_both = self.shards(3, "reduce", "x.f32", "--histogram", "9", "--range", "-2:2")
+        self.assertEqual(self.succeed("merge", *of_both, "--tsv", "--plot", "x.svg").stdout,
+                         self.succeed("histogram", *words, "--tsv").stdout)
+        self.assertIn("<svg", (self.directory / "x.svg").read_text())
+        of_none = self.shards(2, "reduce", "x.f32")
+        self.refuse(2, "--tsv: these parts have no histogram", "merge", *of_none, "--tsv",
+                    hint="--histogram N")
+        self.refuse(2, "--json.*exclude each other", "merge", *parts, "--tsv", "--json")
+        self.refuse(2, "exclude each other", "merge", parts[0], "--tsv", "-o", "y.part")
+        self.refuse(2, "--density needs --tsv", "merge", *parts, "--density")
+        self.refuse(2, "--tsv", "reduce", "x.f32", "--histogram", "9", "--tsv")
+
     def test_numbers_of_schedulers(self):
         self.write("x.f32", RANDOM.normal(0, 1, 4 * TILE).astype("f4"))
         words = ["reduce", "x.f32", "--shard", "auto", "--json", "-o"]

@@ -112,6 +112,9 @@ class ResumeTest(CliTest):
     def test_histogram_of_two_passes(self):
         self.kill_and_resume("histogram", "x.f32")
 
+    def test_histogram_by_a_rule(self):
+        self.kill_and_resume("histogram", "x.f32", "--bins", "scott")
+
     def test_both(self):
         self.kill_and_resume("reduce", "x.f32", "--histogram", "1000")
 

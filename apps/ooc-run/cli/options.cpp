@@ -71,7 +71,9 @@ constexpr std::array all_commands{
             "above, NaN as nan.\n"
             "Without --range there are two passes: the first finds the minimum and the\n"
             "maximum (but u1 and i1 have the ranges 0:256 and -128:128), and a GPU keeps what\n"
-            "fits its memory for the second. Several files are one dataset, in the order\n"
+            "fits its memory for the second. --bins sqrt, sturges or scott is the rule of\n"
+            "that name of numpy.histogram_bin_edges, for the finite values, from minimum to\n"
+            "maximum; it takes two passes, too. Several files are one dataset, in the order\n"
             "given. --verify reads the data once more and compares each value with the edges:\n"
             "an independent, slower method."},
     Command{"reduce", "FILE... [options]", "sum, minimum, maximum, mean, variance in one pass",
@@ -86,7 +88,7 @@ constexpr std::array all_commands{
             "explains.\n"
             "--histogram N also counts as ooc-run histogram does, in the same pass. Without\n"
             "--range, one more pass before it finds the minimum and the maximum (but not of\n"
-            "u1 and i1).\n"
+            "u1 and i1), as it does for a rule, such as --histogram scott.\n"
             "ooc-run stats is another name of this command."},
     Command{"merge", "PART... [options]", "join the parts of reduce or histogram --shard",
             FileWords::some, merge_examples,

@@ -18,6 +18,7 @@ inline constexpr std::array<std::string_view, 3> progress_names{"auto", "plain",
 inline constexpr std::array<std::string_view, 12> type_names{"u1", "u2", "u4", "u8", "i1", "i2",
                                                              "i4", "i8", "f2", "f4", "f8", "bf16"};
 inline constexpr std::array<std::string_view, 2> nan_names{"propagate", "omit"};
+inline constexpr std::array<std::string_view, 3> bin_rule_names{"sqrt", "sturges", "scott"};
 inline constexpr std::array<std::string_view, 4> compute_names{"f32", "tf32", "bf16", "f64"};
 inline constexpr std::array<std::string_view, 6> pattern_names{"uniform",  "normal", "sequence",
                                                                "constant", "zipf",   "position"};
@@ -74,6 +75,13 @@ struct ProgramOption {
   std::string_view help;
   std::span<const std::string_view> values{};
 };
+
+/// A page of `ooc-run help` that is of no command.
+struct HelpTopic {
+  std::string_view name, summary;
+};
+inline constexpr HelpTopic tuning_topic{"tuning", "options that few need"};
+inline constexpr std::array help_topics{tuning_topic};
 
 struct OptionGroup {
   std::string_view title;

@@ -31,8 +31,9 @@ Outcome run(const HistogramRequest& request, const Interrupt& interrupt) {
   const Verified verified = session.verify(stats, [&, &found = histogram] {
     ooc::verify_histogram(session.coordinator(), source, options, found, session.pass());
   });
-  Outcome outcome = session.report("histogram", source, stats, describe_histogram(histogram),
-                                   picture.bars(histogram), verified, picture.figure(histogram));
+  Outcome outcome =
+      session.report("histogram", source, stats, describe_histogram(histogram, options),
+                     picture.bars(histogram), verified, picture.figure(histogram));
   note_bins(histogram, options, source.element(), outcome);
   picture.write(histogram, describe_data(source), interrupt, outcome);
   if (!request.table) return outcome;

@@ -8,9 +8,12 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "cli/options.hpp"
 #include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
 #include "cli/type_words.hpp"
@@ -18,10 +21,22 @@
 
 namespace ooc_run {
 
-Json describe_histogram(const ooc::Histogram& histogram) {
+namespace {
+
+/// Returns the name of the rule for the bins. Empty for a number of bins and for --edges.
+std::string_view rule_of(const ooc::HistogramOptions& options) {
+  const std::optional<ooc::BinRule> rule = options.bins.rule();
+  if (!rule || !options.edges.empty()) return {};
+  return bin_rule_names[static_cast<std::size_t>(*rule)];
+}
+
+}  // namespace
+
+Json describe_histogram(const ooc::Histogram& histogram, const ooc::HistogramOptions& options) {
   Json described{{"bins", nullptr},          {"lower", nullptr},     {"upper", nullptr},
                  {"edges", nullptr},         {"counts", nullptr},    {"below", histogram.below},
                  {"above", histogram.above}, {"nan", histogram.nan}, {"count", histogram.count}};
+  if (const std::string_view rule = rule_of(options); !rule.empty()) described["rule"] = rule;
   if (histogram.edges.empty()) return described;
   described["bins"] = histogram.counts.size();
   described["lower"] = histogram.edges.front();
@@ -103,8 +118,10 @@ std::string HistogramPicture::bars(const ooc::Histogram& histogram) const {
   if (histogram.edges.empty()) return {};
   const Terminal terminal = describe_terminal(STDOUT_FILENO);
   const bool own_edges = !options_.edges.empty(), logarithmic = style_.logarithmic_counts;
+  const std::string_view rule = rule_of(options_);
   const std::string heading =
-      fmt::format("{} from {} to {}{}{}", format_count(histogram.counts.size(), "bin"),
+      fmt::format("{}{} from {} to {}{}{}", format_count(histogram.counts.size(), "bin"),
+                  rule.empty() ? "" : fmt::format(" (by the rule {})", rule),
                   format_real(histogram.edges.front()), format_real(histogram.edges.back()),
                   describe_rows(histogram, terminal, own_edges), logarithmic ? ", log scale" : "");
   return line_for_stdout(heading) + "\n" +

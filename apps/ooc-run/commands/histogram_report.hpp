@@ -13,8 +13,8 @@
 
 namespace ooc_run {
 
-/// Returns a histogram as JSON.
-Json describe_histogram(const ooc::Histogram& histogram);
+/// Returns a histogram as JSON, with the rule for its bins if there is one.
+Json describe_histogram(const ooc::Histogram& histogram, const ooc::HistogramOptions& options);
 
 /// Throws Error(interrupted) if a pass was stopped before it counted anything.
 void require_counts(const ooc::Histogram& histogram, const ooc::Stats& stats);

@@ -14,6 +14,7 @@
 #include "cli/failure.hpp"
 #include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
+#include "commands/bin_table.hpp"
 #include "commands/commands.hpp"
 #include "commands/histogram_report.hpp"
 #include "commands/reduce_report.hpp"
@@ -326,9 +327,10 @@ Outcome run(const MergeRequest& request, const Interrupt& interrupt) {
   require_all(parts, covered, question);
   const ooc::HistogramOptions bins = question.histogram.value_or(ooc::HistogramOptions{});
   HistogramPicture picture(request.run.side_files, bins, request.picture);
-  if (request.run.side_files.plot && !question.histogram) {
+  if ((request.run.side_files.plot || request.table) && !question.histogram) {
     throw ooc::Error(
-        ooc::ErrorKind::usage, "--plot: these parts have no histogram",
+        ooc::ErrorKind::usage,
+        fmt::format("--{}: these parts have no histogram", request.table ? "tsv" : "plot"),
         {.hint = "reduce --histogram N --range LO:HI --shard I/N counts in bins, too"});
   }
   if (question.histogram) picture.begin();
@@ -340,7 +342,7 @@ Outcome run(const MergeRequest& request, const Interrupt& interrupt) {
   std::optional<ooc::Histogram> histogram;
   if (merged.histogram) {
     histogram = std::move(*merged.histogram).result();
-    result = describe_histogram(*histogram);
+    result = describe_histogram(*histogram, bins);
     bars = picture.bars(*histogram);
   }
   if (merged.statistics) {
@@ -367,6 +369,7 @@ Outcome run(const MergeRequest& request, const Interrupt& interrupt) {
     // A picture does not say where the type is from.
     picture.write(*histogram, title.substr(0, title.rfind(" (")), interrupt, outcome);
   }
+  if (request.table) print_as_table(*std::move(histogram), *request.table, outcome);
   return outcome;
 }
 

@@ -33,7 +33,8 @@ Outcome run_with_histogram(const ReduceRequest& request, const Interrupt& interr
     ooc::verify_summary(session.coordinator(), source, options, found, session.pass());
   });
   Json result = describe_statistics(summary.statistics, options.reduce);
-  result["histogram"] = answer(describe_histogram(summary.histogram), stats, verified);
+  result["histogram"] =
+      answer(describe_histogram(summary.histogram, options.histogram), stats, verified);
   const std::string bars = picture.bars(summary.histogram);
   const std::string text = table(summary.statistics, source.element(), options.reduce);
   session.warn(why_nan(summary.statistics, options.reduce));

@@ -21,7 +21,14 @@ namespace {
 
 /// Throws Error(usage) if a histogram needs the range of all data.
 void require_range(const ooc::Source& source, const Question& question) {
-  if (!question.histogram || ooc::histogram_passes(source, *question.histogram) == 1) return;
+  if (!question.histogram) return;
+  if (question.histogram->edges.empty() && question.histogram->bins.rule()) {
+    throw ooc::Error(ooc::ErrorKind::usage,
+                     "the shards of a histogram need the same number of bins and --range",
+                     {.why = "a rule needs statistics of all data, which no shard has",
+                      .hint = "give the number of bins and --range LO:HI"});
+  }
+  if (ooc::histogram_passes(source, *question.histogram) == 1) return;
   throw ooc::Error(
       ooc::ErrorKind::usage, "the shards of a histogram need the same --range",
       {.why = "no shard has the minimum and the maximum of all data",

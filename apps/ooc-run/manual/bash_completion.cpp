@@ -49,6 +49,13 @@ std::string names_of_commands() {
   return names;
 }
 
+/// Returns the words that may follow "help".
+std::string words_of_help() {
+  std::string words = names_of_commands();
+  for (const HelpTopic& topic : help_topics) words += fmt::format("{} ", topic.name);
+  return words;
+}
+
 /// Returns the pattern of a case, for example "--output | -o".
 std::string label(const Option& option) {
   const std::string letter = option.letter == 0 ? "" : fmt::format(" | -{}", option.letter);
@@ -130,7 +137,7 @@ std::string bash_completion() {
       "        ;;\n"
       "    esac\n"
       "  fi\n",
-      names_of_commands(), program_words(), value_cases(), option_cases(), names_of_commands());
+      names_of_commands(), program_words(), value_cases(), option_cases(), words_of_help());
   return text + std::string(end.substr(1));
 }
 

@@ -67,6 +67,10 @@ std::string fish_completion() {
   }
   text += line(first, "-a help", "about a command");
   text += line("__fish_seen_subcommand_from help", fmt::format("-a '{}'", names), "command");
+  for (const HelpTopic& topic : help_topics) {
+    text +=
+        line("__fish_seen_subcommand_from help", fmt::format("-a {}", topic.name), topic.summary);
+  }
   for (const Command& command : commands()) text += command_lines(command);
   return text;
 }

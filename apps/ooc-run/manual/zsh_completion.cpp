@@ -91,9 +91,15 @@ std::string zsh_completion() {
       "    words)\n"
       "      case $words[1] in\n";
   for (const Command& command : commands()) text += command_case(command);
+  std::string topics;
+  for (const HelpTopic& topic : help_topics) {
+    topics += fmt::format(" '{}:{}'", topic.name, escape(topic.summary));
+  }
   return text +
          "        help)\n"
-         "          commands=(${commands:#help:*})\n"
+         "          commands=(${commands:#help:*}" +
+         topics +
+         ")\n"
          "          _describe command commands ;;\n"
          "      esac ;;\n"
          "  esac\n"

@@ -13,7 +13,7 @@ namespace ooc_run {
 namespace {
 
 Json to_json(const ooc::HistogramOptions& options) {
-  Json json{{"bins", options.bins}, {"logarithmic", options.logarithmic}};
+  Json json{{"bins", options.bins.number()}, {"logarithmic", options.logarithmic}};
   if (options.range) json["range"] = {options.range->lower, options.range->upper};
   if (!options.edges.empty()) json["edges"] = options.edges;
   return json;

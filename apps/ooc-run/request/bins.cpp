@@ -2,17 +2,29 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <array>
+#include <cctype>
 #include <cmath>
 #include <string>
 #include <vector>
 
 #include "cli/failure.hpp"
+#include "cli/options.hpp"
 #include "cli/sizes.hpp"
 
 namespace ooc_run {
 namespace {
 
-std::size_t parse_bins(std::string_view text) {
+ooc::BinCount parse_bins(std::string_view text) {
+  constexpr std::array rules{ooc::BinRule::sqrt, ooc::BinRule::sturges, ooc::BinRule::scott};
+  if (std::ranges::count(bin_rule_names, text) != 0) return choose(bin_rule_names, rules, text);
+  constexpr const char* hint = "a number, or one of the rules sqrt, sturges and scott";
+  if (text == "auto" || text == "fd")
+    refuse_usage("this rule needs the quartiles, which are not computed yet", hint);
+  const auto is_letter = [](char each) { return std::isalpha(static_cast<unsigned char>(each)); };
+  if (!text.empty() && is_letter(text.front()))
+    refuse_usage("is not a whole number or a known rule", hint);
   const std::uint64_t bins = parse_count(text);
   if (bins == 0 || bins > ooc::max_bins) {
     refuse_usage(fmt::format("bins must be 1 to {}", ooc::max_bins), {});

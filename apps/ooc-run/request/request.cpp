@@ -68,7 +68,8 @@ MergeRequest read_merge(const Arguments& arguments) {
   return {.run = read_run_settings(arguments),
           .target = arguments.get("output", parse_output).value_or(""),
           .ignore_times = arguments.has("ignore-times"),
-          .picture = read_picture_style(arguments)};
+          .picture = read_picture_style(arguments),
+          .table = read_table(arguments)};
 }
 
 ConvertRequest read_convert(const Arguments& arguments) {

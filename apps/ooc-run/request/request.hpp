@@ -44,6 +44,7 @@ struct MergeRequest {
   std::filesystem::path target;  // of the joined part; empty: print the result
   bool ignore_times = false;     // the data may be copies with other times of the last write
   PictureStyle picture{};
+  std::optional<BinTable> table{};  // of the bins, instead of text
 };
 
 struct ConvertRequest {

@@ -118,6 +118,15 @@ DeviceChoice choose_own_gpu(const DeviceChoice& choice, const ooc::Ranks& ranks)
                       format_count(ranks.ranks_on_gpus(), "rank"), format_count(gpus, "GPU"))};
 }
 
+/// Returns a task with statistics in one of its passes.
+Task with_statistics(const ooc::Source& source, const Task& task,
+                     const ooc::ReduceOptions& options) {
+  const double reducing_rate = reduce_task(source, options).core_rate;
+  const auto passes = static_cast<double>(task.passes);
+  // Both in one pass are computed by another kernel, which bench does not measure.
+  return passes_over(source, task.passes, passes / (passes / task.core_rate + 1 / reducing_rate));
+}
+
 }  // namespace
 
 Task passes_over(const ooc::Source& source, std::size_t passes, double core_rate) {
@@ -142,6 +151,7 @@ Task passes_over(const ooc::Source& source, std::size_t passes, double core_rate
 Task histogram_task(const ooc::Source& source, const ooc::HistogramOptions& options) {
   constexpr double core_rate = 2.2e9;
   Task task = passes_over(source, ooc::histogram_passes(source, options), core_rate);
+  if (options.bins.rule() == ooc::BinRule::scott) return with_statistics(source, task, {});
   task.kernel = kernel_of("histogram", source);
   return task;
 }
@@ -157,12 +167,7 @@ Task reduce_task(const ooc::Source& source, const ooc::ReduceOptions& options) {
 }
 
 Task summary_task(const ooc::Source& source, const ooc::SummaryOptions& options) {
-  const Task counting = histogram_task(source, options.histogram);
-  const double reducing_rate = reduce_task(source, options.reduce).core_rate;
-  const auto passes = static_cast<double>(counting.passes);
-  // Both in one pass are computed by another kernel, which bench does not measure.
-  return passes_over(source, counting.passes,
-                     passes / (passes / counting.core_rate + 1 / reducing_rate));
+  return with_statistics(source, histogram_task(source, options.histogram), options.reduce);
 }
 
 Task convert_task(const ooc::Source& source) {

@@ -130,6 +130,14 @@ Explanation with_sharers(Explanation explanation) {
   return explanation;
 }
 
+/// Adds what a first pass would be for.
+Explanation with_first_pass(Explanation explanation, const ooc::HistogramOptions& options) {
+  explanation.first_pass = options.bins.rule()
+                               ? "the range and the number of the bins, which the rule gives"
+                               : "the range of the bins, which --range would give";
+  return explanation;
+}
+
 }  // namespace
 
 void require_usable(std::span<const DeviceName> devices) {
@@ -161,9 +169,13 @@ Explanation explain_run(const RunSettings& settings, const Task& task,
 
 Explanation explain_histogram(const RunSettings& settings, const ooc::Source& source,
                               const ooc::HistogramOptions& options) {
-  return explain_run(settings, histogram_task(source, options), [&](ooc::DeviceKind device) {
-    return ooc::dry_run_histogram(settings.options, device, source, options, wanted_of(settings));
-  });
+  return with_first_pass(explain_run(settings, histogram_task(source, options),
+                                     [&](ooc::DeviceKind device) {
+                                       return ooc::dry_run_histogram(settings.options, device,
+                                                                     source, options,
+                                                                     wanted_of(settings));
+                                     }),
+                         options);
 }
 
 Explanation explain_reduce(const RunSettings& settings, const ooc::Source& source,
@@ -176,10 +188,13 @@ Explanation explain_reduce(const RunSettings& settings, const ooc::Source& sourc
 
 Explanation explain_summary(const RunSettings& settings, const ooc::Source& source,
                             const ooc::SummaryOptions& options) {
-  return explain_run(settings, summary_task(source, options), [&](ooc::DeviceKind device) {
-    return ooc::dry_run_histogram(settings.options, device, source, options.histogram,
-                                  wanted_of(settings));
-  });
+  return with_first_pass(explain_run(settings, summary_task(source, options),
+                                     [&](ooc::DeviceKind device) {
+                                       return ooc::dry_run_histogram(settings.options, device,
+                                                                     source, options.histogram,
+                                                                     wanted_of(settings));
+                                     }),
+                         options.histogram);
 }
 
 Explanation explain_convert(const RunSettings& settings, const ooc::Source& source,
@@ -233,8 +248,7 @@ Remarks remarks_on(const Explanation& explanation, const RunSettings& settings) 
                               settings.rank_count())});
   }
   if (explanation.pass.outcome.passes > 1) {
-    remarks.reasons.emplace_back(
-        "two passes: the first finds the range of the bins, which --range would give");
+    remarks.reasons.push_back("two passes: the first finds " + explanation.first_pass);
     if (!explanation.pass.layout.direct && explanation.pass.outcome.resident_bytes == 0 &&
         explanation.pass.layout.page_cache_fraction.value_or(0) < 1) {
       remarks.reasons.emplace_back(

@@ -27,6 +27,7 @@ struct Explanation {
   DeviceChoice device;
   ooc::Stats pass;        // of dry_run_pass(), with the name of the device and the number of passes
   std::string sharers{};  // see sharers_of()
+  std::string first_pass{};  // what a first of two passes is for
   Ceilings ceilings;
   std::optional<Prediction> prediction;
 };

@@ -33,6 +33,23 @@ void check_edges(const std::vector<double>& edges) {
   }
 }
 
+/// Throws Error(usage) if a rule is combined with what it excludes.
+void check_rule(const HistogramOptions& options) {
+  if (options.range) {
+    throw Error(ErrorKind::usage, "a rule for the number of bins and a range exclude each other",
+                {.why = "NumPy's rules look at the values in the range alone, but the statistics "
+                        "that they need are of all values",
+                 .remedies = {{Change::unset, "HistogramOptions::range"},
+                              {Change::set, "HistogramOptions::bins"}}});
+  }
+  if (options.logarithmic) {
+    throw Error(ErrorKind::usage,
+                "a rule for the number of bins and logarithmic bins exclude each other",
+                {.why = "the rules are for bins of equal width",
+                 .remedies = {{Change::set, "HistogramOptions::bins"}}});
+  }
+}
+
 /// Returns `intervals` + 1 equally spaced numbers from `first` to `last`, computed as by
 /// numpy.linspace. Where they are so close that numpy.histogram fails, another order of operations
 /// rounds less coarsely.
@@ -78,8 +95,10 @@ void require_widths(const std::vector<double>& edges, Range range, ErrorKind kin
 
 void check(const HistogramOptions& options) {
   if (!options.edges.empty()) return check_edges(options.edges);
-  if (options.bins == 0 || options.bins > max_bins) {
-    throw Error(ErrorKind::usage, std::to_string(options.bins) + " bins were asked for",
+  if (options.bins.rule()) return check_rule(options);
+  const std::size_t bins = options.bins.number();
+  if (bins == 0 || bins > max_bins) {
+    throw Error(ErrorKind::usage, std::to_string(bins) + " bins were asked for",
                 {.hint = "a histogram has between 1 and " + std::to_string(max_bins) + " bins"});
   }
   if (!options.range) return;
@@ -106,27 +125,25 @@ Bins make_bins(const HistogramOptions& options, Range range, ErrorKind kind) {
                                   : "in double precision it has no width",
                  .remedies = {{Change::set, "HistogramOptions::range"}}});
   }
+  const std::size_t bins = options.bins.number();
   if (options.logarithmic) {
     if (!(range.lower > 0)) {
       throw Error(kind, "logarithmic bins need a range above zero, not " + in_words(range),
                   {.remedies = {{Change::set, "HistogramOptions::range"}}});
     }
-    Bins bins{logarithmically_spaced(range.lower, range.upper, options.bins)};
-    require_widths(bins.edges, range, kind);
-    return bins;
+    Bins found{logarithmically_spaced(range.lower, range.upper, bins)};
+    require_widths(found.edges, range, kind);
+    return found;
   }
-  Bins bins{evenly_spaced(range.lower, range.upper, options.bins)};
-  require_widths(bins.edges, range, kind);
-  const double count = static_cast<double>(options.bins);
+  Bins found{evenly_spaced(range.lower, range.upper, bins)};
+  require_widths(found.edges, range, kind);
+  const double count = static_cast<double>(bins);
   const double scale = count / width;
   if (std::isfinite(scale)) {  // not if bins are narrower than the smallest normal numbers
-    bins.even = EvenBins{{static_cast<std::int32_t>(options.bins) - 1},
-                         range.lower,
-                         range.upper,
-                         width / count,
-                         scale};
+    found.even = EvenBins{
+        {static_cast<std::int32_t>(bins) - 1}, range.lower, range.upper, width / count, scale};
   }
-  return bins;
+  return found;
 }
 
 }  // namespace ooc::binning

@@ -94,16 +94,12 @@ decltype(auto) visit(const Bins& bins, Body&& body) {
   return bins.even ? body(*bins.even) : body(bins.listed());
 }
 
-/// Returns the number of bins that are asked for.
-inline std::size_t number_of_bins(const HistogramOptions& options) {
-  return options.edges.empty() ? options.bins : options.edges.size() - 1;
-}
-
 /// Throws Error(usage) for options that are invalid for any data.
 void check(const HistogramOptions& options);
 
-/// Returns the bins for `options`, which must have passed check(), over `range`, which is ignored
-/// if the options list edges. Throws Error(kind) if some bin would have no width in that range.
+/// Returns the bins for `options`, which must have passed check() and have no rule, over `range`,
+/// which is ignored if the options list edges. Throws Error(kind) if some bin would have no width
+/// in that range.
 Bins make_bins(const HistogramOptions& options, HistogramOptions::Range range, ErrorKind kind);
 
 }  // namespace ooc::binning

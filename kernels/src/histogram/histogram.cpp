@@ -17,6 +17,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "histogram/bin_rule.hpp"
 #include "histogram/count.hpp"
 #include "histogram/range_pass.hpp"
 
@@ -198,10 +199,11 @@ std::size_t histogram_passes(const Source& source, const HistogramOptions& optio
 Stats dry_run_histogram(const Options& machine, DeviceKind device, const Source& source,
                         const HistogramOptions& options, const PassOptions& wanted) {
   const std::size_t passes = histogram_passes(source, options);
-  if (passes > 1 && source.is_produced()) throw binning::read_once(source);
+  if (passes > 1 && source.is_produced()) throw binning::read_once(source, options);
   const ElementType type = source.element();
+  const std::size_t bins = binning::likely_bins(options, type, source.bytes() / size_of(type));
   Stats stats = dry_run_pass(machine, device, {source, size_of(type)}, {}, wanted,
-                             binning::counting_bytes(type, binning::number_of_bins(options)));
+                             binning::counting_bytes(type, bins));
   stats.outcome.passes = passes;
   const bool keeps = !wanted.checksum && !wanted.checkpoint;
   if (passes > 1 && keeps && device == DeviceKind::cuda) {

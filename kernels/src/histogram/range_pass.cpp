@@ -1,10 +1,15 @@
 #include "histogram/range_pass.hpp"
 
+#include <ooc/detail/kernels/reduce.hpp>
 #include <ooc/error.hpp>
 
+#include <cmath>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
+
+#include "histogram/bin_rule.hpp"
 
 namespace ooc::binning {
 
@@ -103,56 +108,120 @@ void check_count(const Histogram& histogram, std::uint64_t elements) {
                                        std::to_string(elements) + " were counted");
 }
 
-Bins bins_over(const Source& source, const Extremes& extremes, const HistogramOptions& options) {
+/// True if the rule for the number of bins needs the standard deviation.
+bool needs_deviation(const HistogramOptions& options) {
+  return options.bins.rule() == BinRule::scott;
+}
+
+/// Throws Error(bad_input) unless there is the standard deviation that a rule needs.
+void require_deviation(const Source& source, const Survey& survey) {
+  if (survey.stddev && std::isfinite(*survey.stddev)) return;
+  const auto& [lowest, highest, nan, below, above] = survey.extremes;
+  const std::uint64_t infinite = below + above;
+  throw Error(
+      ErrorKind::bad_input,
+      "the rule scott needs the standard deviation, which the data does not have",
+      details_of(source,
+                 infinite == 0 ? "the squares of values overflow double precision"
+                               : std::to_string(infinite) +
+                                     (infinite == 1 ? " value is" : " values are") + " infinite",
+                 "", {{Change::set, "HistogramOptions::bins"}}));
+}
+
+/// Returns the number of bins that is asked for, or that a rule finds. Throws Error(bad_input) if
+/// there is none.
+std::size_t number_of_bins(const Source& source, const Survey& survey, BinCount wanted) {
+  if (!wanted.rule()) return wanted.number();
+  if (*wanted.rule() == BinRule::scott) require_deviation(source, survey);
+  const auto& [lowest, highest, nan, below, above] = survey.extremes;
+  const std::uint64_t elements = source.bytes() / size_of(source.element());
+  const double bins = bins_by(*wanted.rule(), {.count = elements - nan - below - above,
+                                               .lowest = lowest,
+                                               .highest = highest,
+                                               .stddev = survey.stddev.value_or(0),
+                                               .of_integers = are_integers(source.element())});
+  if (bins <= max_bins) return static_cast<std::size_t>(bins);
+  throw Error(ErrorKind::bad_input,
+              "the rule " + std::string(name_of(*wanted.rule())) + " gives " +
+                  to_string(Number{static_cast<int128>(bins)}) + " bins",
+              details_of(source, "a histogram has at most " + std::to_string(max_bins), "",
+                         {{Change::set, "HistogramOptions::bins"}}));
+}
+
+Bins bins_over(const Source& source, const Survey& survey, HistogramOptions options) {
+  const Extremes& extremes = survey.extremes;
   if (!extremes.any_finite()) {
-    throw Error(
-        ErrorKind::bad_input, "the data has no finite value to find the range of bins by",
-        details_of(source, "all values are NaN or infinite; the element type may be another", "",
-                   {{Change::set, "Format::type"}, {Change::set, "HistogramOptions::range"}}));
+    ErrorDetails details =
+        details_of(source, "all values are NaN or infinite; the element type may be another",
+                   options.bins.rule() ? "give a range and a number of bins" : "",
+                   {{Change::set, "Format::type"}});
+    if (!options.bins.rule()) details.remedies.push_back({Change::set, "HistogramOptions::range"});
+    throw Error(ErrorKind::bad_input, "the data has no finite value to find the range of bins by",
+                std::move(details));
   }
+  options.bins = number_of_bins(source, survey, options.bins);
   return make_bins(options, {extremes.lowest, extremes.highest}, ErrorKind::bad_input);
 }
 
-template <class From>
-Result<Extremes> find_extremes(Coordinator& coordinator, ElementType type, const From& from,
-                               const PassOptions& wanted, HostBytes counting) {
-  return ooc::visit(type, [&]<class T>(std::type_identity<T>) {
-    return fold(coordinator, FindExtremes<T>{counting}, from, wanted);
+/// Looks at all values in one pass.
+Result<Survey> survey(Coordinator& coordinator, const Source& source,
+                      const HistogramOptions& options, FoundBins& found,
+                      const PassOptions& wanted) {
+  const ElementType type = source.element();
+  const std::uint64_t elements = source.bytes() / size_of(type);
+  const HostBytes counting = counting_bytes(type, likely_bins(options, type, elements));
+  return ooc::visit(type, [&]<class T>(std::type_identity<T>) -> Result<Survey> {
+    const FindExtremes<T> extremes{counting};
+    if (!needs_deviation(options)) {
+      auto [all, stats] = fold_found(coordinator, std::tuple(extremes), source, found, wanted);
+      return {{std::get<0>(all)}, std::move(stats)};
+    }
+    const Reduction<T> statistics({.nan = NanPolicy::omit});
+    auto [all, stats] =
+        fold_found(coordinator, std::tuple(extremes, statistics), source, found, wanted);
+    return {{std::get<0>(all), std::get<1>(all).stddev}, std::move(stats)};
   });
 }
 
-/// The same for a job with a checkpoint, in whose file the range is then.
-Result<Extremes> find_extremes(Coordinator& coordinator, const Source& source,
-                               const PassOptions& wanted, HostBytes counting,
-                               detail::CheckpointFile& file) {
-  Extremes found;
-  Stats stats;
-  if (const std::vector<std::byte> kept = file.kept(); !kept.empty()) {
-    ByteReader bytes(kept);
-    found = bytes.take<Extremes>();
-    bytes.require_end();
-    stats.outcome.bytes = stats.outcome.resumed_bytes = source.bytes();
-    // The report of a pass that an earlier run has done.
+/// Returns what an earlier run has kept in the file of a checkpoint, if this one can use it. If it
+/// was of other bins, the pass over the data refuses the file.
+std::optional<Survey> kept_survey(const detail::CheckpointFile& file,
+                                  const HistogramOptions& options) {
+  const std::vector<std::byte> kept = file.kept();
+  if (kept.empty()) return {};
+  ByteReader bytes(kept);
+  Survey found{bytes.take<Extremes>()};
+  if (bytes.left() != 0) found.stddev = bytes.take<double>();
+  bytes.require_end();
+  if (needs_deviation(options) && !found.stddev) return {};
+  return found;
+}
+
+/// The same for a job with a checkpoint, in whose file the findings are then.
+Result<Survey> survey_and_keep(Coordinator& coordinator, const Source& source,
+                               const HistogramOptions& options, FoundBins& found,
+                               const PassOptions& wanted) {
+  Result<Survey> result{};
+  if (const auto known = kept_survey(*found.file, options)) {
+    result.value = *known;
     const std::uint64_t all = source.bytes();
+    result.stats.outcome.bytes = result.stats.outcome.resumed_bytes = all;
+    // The report of a pass that an earlier run has done.
     if (wanted.progress) wanted.progress({.bytes = all, .total_bytes = all, .resumed_bytes = all});
   } else {
-    ooc::visit(source.element(), [&]<class T>(std::type_identity<T>) {
-      auto result = detail::fold_divided(coordinator, std::tuple(FindExtremes<T>{counting}),
-                                         detail::inputs_of<T>(source), wanted, file);
-      found = std::get<0>(result.value);
-      stats = std::move(result.stats);
-    });
-    file.end();
+    result = survey(coordinator, source, options, found, wanted);
+    found.file->end();
   }
   std::vector<std::byte> kept;
-  append_bytes(kept, found);
-  file.keep(kept);
-  return {found, std::move(stats)};
+  append_bytes(kept, result.value.extremes);
+  if (result.value.stddev) append_bytes(kept, *result.value.stddev);
+  found.file->keep(kept);
+  return result;
 }
 
 /// Returns the default range of types with few values: all of them.
 std::optional<Range> range_of_type(ElementType type, const HistogramOptions& options) {
-  if (options.logarithmic) return {};
+  if (options.logarithmic || options.bins.rule()) return {};
   if (type == ElementType::u1) return Range{0, 256};
   if (type == ElementType::i1) return Range{-128, 128};
   return {};
@@ -163,9 +232,9 @@ Stats check_passes(const Source& source, const FoundBins& found, const Histogram
                    const Stats& counting) {
   check_count(histogram, counting.outcome.bytes / size_of(source.element()));
   if (!found.pass) return counting;
-  const auto& [extremes, first] = *found.pass;
+  const auto& [seen, first] = *found.pass;
   check_same(source, first, counting);
-  check_unchanged(source, histogram, extremes, counting.outcome.partial);
+  check_unchanged(source, histogram, seen.extremes, counting.outcome.partial);
   Stats both = first;
   // A pass that an earlier run has done has no layout.
   if (first.outcome.resumed_bytes == first.outcome.bytes) both.layout = counting.layout;
@@ -189,7 +258,13 @@ std::optional<Bins> known_bins(ElementType type, const HistogramOptions& options
   return make_bins(options, range.value_or(Range{}), ErrorKind::usage);
 }
 
-Error read_once(const Source& source) {
+Error read_once(const Source& source, const HistogramOptions& options) {
+  if (options.bins.rule()) {
+    return {ErrorKind::usage,
+            source.name() + ": a histogram whose bins follow a rule reads it twice",
+            {.why = "it can be read once; the first pass looks at all values for the rule",
+             .hint = "give a range and a number of bins"}};
+  }
   return {ErrorKind::usage,
           source.name() + ": a histogram without a range reads it twice",
           {.why = "it can be read once; the first pass looks for the range",
@@ -210,16 +285,14 @@ FoundBins find_bins(Coordinator& coordinator, const Source& source, const Histog
     found.bins = share({.edges = {0, 1}});
     return found;
   }
-  if (source.is_produced()) throw read_once(source);
+  if (source.is_produced()) throw read_once(source, options);
   // Both passes of a checksum read the files, and what stays on the device is gone after a crash.
   // Several devices and ranks share both passes instead.
   const bool is_shared = coordinator.devices().size() > 1 || coordinator.ranks() != nullptr;
   const bool keeps = !wanted.checksum && !wanted.checkpoint && !is_shared;
   if (keeps) found.kept.emplace(coordinator, source);
-  const HostBytes bytes = counting_bytes(type, number_of_bins(options));
-  found.pass = found.file   ? find_extremes(coordinator, source, wanted, bytes, *found.file)
-               : found.kept ? find_extremes(coordinator, type, *found.kept, wanted, bytes)
-                            : find_extremes(coordinator, type, source, wanted, bytes);
+  found.pass = found.file ? survey_and_keep(coordinator, source, options, found, wanted)
+                          : survey(coordinator, source, options, found, wanted);
   if (found.pass->stats.outcome.partial) {  // so there are no bins either
     found.pass->stats.outcome.bytes = 0;
     return found;

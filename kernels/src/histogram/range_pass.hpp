@@ -19,19 +19,25 @@ namespace ooc::binning {
 /// options.
 std::optional<Bins> known_bins(ElementType type, const HistogramOptions& options);
 
-/// Returns the error for a source that can be read once only.
-Error read_once(const Source& source);
+/// Returns the error for a source that can be read once only, if the bins are not known.
+Error read_once(const Source& source, const HistogramOptions& options);
+
+/// The findings of the first pass.
+struct Survey {
+  Extremes extremes{};
+  std::optional<double> stddev{};  // of the values that are not NaN, if a rule needs it
+};
 
 /// The bins to count in, and the result of the pass that found them, if there was one.
 struct FoundBins {
   std::shared_ptr<const Bins> bins{};  // null if that pass was stopped
-  std::optional<Result<Extremes>> pass{};
+  std::optional<Result<Survey>> pass{};
   std::optional<Resident> kept{};  // the source, of which that pass has kept what fits the device
   std::optional<detail::CheckpointFile> file{};  // of the job, if it has a checkpoint
 };
 
-/// Returns the bins, and reads the source for its range unless that is known. Throws Error as
-/// histogram() does.
+/// Returns the bins, and reads the source for its range, and for what a rule needs, unless they are
+/// known. Throws Error as histogram() does.
 FoundBins find_bins(Coordinator& coordinator, const Source& source, const HistogramOptions& options,
                     const PassOptions& wanted);
 

@@ -9,7 +9,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numbers>
+#include <optional>
 #include <string>
+#include <type_traits>
 
 namespace ooc {
 namespace {
@@ -23,7 +26,9 @@ struct alignas(128) Counts {
   const std::vector<double>* edges = nullptr;
   bool guesses = false;
   std::vector<std::uint64_t> bins{};
-  std::uint64_t below = 0, above = 0, nan = 0, count = 0;
+  std::uint64_t below = 0, above = 0, nan = 0, count = 0, finite = 0;
+  std::optional<long double> center{};     // if a rule needs the standard deviation: near the mean
+  long double distances = 0, squares = 0;  // sums of the distances from it
   double lowest = std::numeric_limits<double>::infinity();  // of the finite values
   double highest = -std::numeric_limits<double>::infinity();
 
@@ -32,11 +37,22 @@ struct alignas(128) Counts {
   template <class T>
   void take(std::span<const T> elements, std::uint64_t /*first*/) {
     for (const T element : elements) see(static_cast<double>(plain::value_of(element)));
+    if (!center) return;
+    long double block_distances = 0, block_squares = 0;
+    for (const T element : elements) {
+      const auto value = static_cast<long double>(plain::value_of(element));
+      if (!std::isfinite(value)) continue;
+      block_distances += value - *center;
+      block_squares += (value - *center) * (value - *center);
+    }
+    distances += block_distances;
+    squares += block_squares;
   }
 
   void see(double value) {
     ++count;
     if (std::isfinite(value)) {
+      ++finite;
       lowest = std::min(lowest, value);
       highest = std::max(highest, value);
     }
@@ -82,6 +98,9 @@ struct alignas(128) Counts {
     above += other.above;
     nan += other.nan;
     count += other.count;
+    finite += other.finite;
+    distances += other.distances;
+    squares += other.squares;
     lowest = std::min(lowest, other.lowest);
     highest = std::max(highest, other.highest);
   }
@@ -90,11 +109,12 @@ struct alignas(128) Counts {
 /// Returns the ends of evenly or logarithmically spaced bins.
 Range range_for(const HistogramOptions& options, ElementType type, const Counts& seen) {
   Range range{seen.lowest, seen.highest};
+  const bool by_type = !options.logarithmic && !options.bins.rule();
   if (options.range) {
     range = *options.range;
-  } else if (!options.logarithmic && type == ElementType::u1) {
+  } else if (by_type && type == ElementType::u1) {
     range = {0, 256};
-  } else if (!options.logarithmic && type == ElementType::i1) {
+  } else if (by_type && type == ElementType::i1) {
     range = {-128, 128};
   }
   if (range.lower == range.upper) range = {range.lower - 0.5, range.upper + 0.5};
@@ -110,14 +130,15 @@ struct BoundedEdge {
   long double edge, bound;
 };
 
-BoundedEdge bounded_edge(const HistogramOptions& options, Range range, std::size_t index) {
+BoundedEdge bounded_edge(const HistogramOptions& options, Range range, std::size_t index,
+                         std::size_t bins) {
   constexpr long double unit = 0x1p-53L;
   constexpr long double smallest = std::numeric_limits<double>::denorm_min();
-  const long double part = static_cast<long double>(index) / static_cast<long double>(options.bins);
+  const long double part = static_cast<long double>(index) / static_cast<long double>(bins);
   const long double lower = range.lower, upper = range.upper;
   if (!options.logarithmic) {
     return {lower + (upper - lower) * part, 8 * unit * (std::abs(lower) + std::abs(upper)) +
-                                                static_cast<long double>(options.bins) * smallest};
+                                                static_cast<long double>(bins) * smallest};
   }
   const long double first = std::log10(lower), last = std::log10(upper);
   const long double edge = std::pow(10.0L, first + (last - first) * part);
@@ -134,9 +155,10 @@ void check_edges(const Source& source, const HistogramOptions& options, Range ra
     return;
   }
   require_same(source, name(0), edges.front(), range.lower);
-  require_same(source, name(options.bins), edges.back(), range.upper);
-  for (std::size_t i = 1; i < options.bins; ++i) {
-    const auto [edge, bound] = bounded_edge(options, range, i);
+  const std::size_t bins = edges.size() - 1;
+  require_same(source, name(bins), edges.back(), range.upper);
+  for (std::size_t i = 1; i < bins; ++i) {
+    const auto [edge, bound] = bounded_edge(options, range, i, bins);
     if (std::abs(edges[i] - edge) <= bound) continue;
     throw plain::difference(
         source, name(i), edges[i], static_cast<double>(edge),
@@ -157,11 +179,73 @@ bool numpy_guess_defines_bins(const HistogramOptions& options, const Histogram& 
   return (upper - lower) / bins < 10 * 0x1p-53 * (std::abs(lower) + std::abs(upper));
 }
 
-/// Checks the numbers of bins and edges, on which everything else depends.
+/// Checks the numbers of bins and edges, on which everything else depends. What a rule gives is
+/// known when the data has been read.
 void check_shape(const Source& source, const HistogramOptions& options, const Histogram& found) {
-  const std::size_t bins = options.edges.empty() ? options.bins : options.edges.size() - 1;
+  const bool by_rule = options.edges.empty() && options.bins.rule();
+  const std::size_t bins = by_rule                 ? std::max<std::size_t>(found.counts.size(), 1)
+                           : options.edges.empty() ? options.bins.number()
+                                                   : options.edges.size() - 1;
   require_same(source, "the number of bins", int128{found.counts.size()}, int128{bins});
   require_same(source, "the number of edges", int128{found.edges.size()}, int128{bins + 1});
+}
+
+/// Returns about the mean of the finite values. It only decides how exact the check is.
+long double mean_by(const Histogram& found) {
+  long double sum = 0, count = 0;
+  for (std::size_t i = 0; i < found.counts.size(); ++i) {
+    const auto held = static_cast<long double>(found.counts[i]);
+    sum += held * (static_cast<long double>(found.edges[i]) + found.edges[i + 1]) / 2;
+    count += held;
+  }
+  return count == 0 ? 0 : sum / count;
+}
+
+/// The standard deviation, and the largest error of the one that histogram() uses together with
+/// that of this one. verify/reduce.cpp explains the former, which is here that of up to 2^32 tiles.
+struct BoundedDeviation {
+  long double value, bound;
+};
+
+BoundedDeviation deviation_of(const Counts& seen) {
+  if (!seen.center || seen.finite == 0) return {0, 0};
+  const auto count = static_cast<long double>(seen.finite);
+  const long double offset = seen.distances / count;
+  const long double spread = seen.squares / count;
+  const long double deviation = std::sqrt(std::max(0.0L, spread - offset * offset));
+  const long double rms = std::hypot(deviation, *seen.center + offset);
+  const long double of_squares = 0x1p-46L * spread + 0x1p-1068L;  // the latter for underflow
+  return {deviation,
+          0x1p-44L * (deviation + 12 * rms) + of_squares / (deviation + std::sqrt(of_squares))};
+}
+
+/// Throws unless a rule gives as many bins as there are. Rounding may make it one more or one less
+/// where the range is nearly a multiple of their width.
+void check_rule(const Source& source, BinRule rule, ElementType type, const Counts& seen) {
+  const auto count = static_cast<long double>(seen.finite);
+  const long double range = static_cast<long double>(seen.highest) - seen.lowest;
+  const bool of_integers =
+      visit(type, []<class T>(std::type_identity<T>) { return std::is_integral_v<T>; });
+  const auto bins_of = [&](long double width, long double rounding) {
+    const long double wide = of_integers && width > 0 ? std::max(width, 1.0L) : width;
+    return wide > 0 && range > 0 ? std::ceil(range / wide * (1 + rounding)) : 1.0L;
+  };
+  constexpr long double rounding = 0x1p-49L;
+  long double width = range / std::sqrt(count), error = 0;
+  if (rule == BinRule::sturges) width = range / (std::log2(count) + 1);
+  if (rule == BinRule::scott) {
+    const auto [deviation, bound] = deviation_of(seen);
+    const long double factor = std::cbrt(24 * std::sqrt(std::numbers::pi_v<long double>) / count);
+    width = factor * deviation;
+    error = factor * bound;
+  }
+  const auto found = static_cast<long double>(seen.bins.size());
+  const bool any = width <= error && range > 0 && !(of_integers && found > range);
+  if (found >= bins_of(width + error, -rounding) &&
+      (any || found <= bins_of(width - error, rounding)))
+    return;
+  require_same(source, "the number of bins", int128{seen.bins.size()},
+               static_cast<int128>(bins_of(width, 0)));
 }
 
 void check_counts(const Source& source, const Counts& seen, const Histogram& found) {
@@ -191,12 +275,18 @@ void verify_histogram(Coordinator& coordinator, const Source& source,
   check_shape(source, options, found);
   const Coordinator::Reservation reservation = coordinator.reserve();
   const ElementType type = source.type().value_or(DType{}).element;
+  const std::optional<BinRule> rule =
+      options.edges.empty() ? options.bins.rule() : std::optional<BinRule>{};
+  std::optional<long double> center;
+  if (rule == BinRule::scott) center = mean_by(found);
   const Counts nothing_seen{.edges = &found.edges,
                             .guesses = numpy_guess_defines_bins(options, found),
-                            .bins = std::vector<std::uint64_t>(found.counts.size())};
+                            .bins = std::vector<std::uint64_t>(found.counts.size()),
+                            .center = center};
   const Counts seen = visit(type, [&]<class T>(std::type_identity<T>) {
     return plain::look_at_all<T>(coordinator.options(), wanted, source, nothing_seen);
   });
+  if (rule) check_rule(source, *rule, type, seen);
   check_edges(source, options, range_for(options, type, seen), found.edges);
   check_counts(source, seen, found);
 }

@@ -61,6 +61,17 @@ TEST(RequestTest, HoldsEveryValueParsed) {
   EXPECT_EQ(output.progress, ProgressMode::plain);
 }
 
+TEST(RequestTest, BinsAreANumberOrARule) {
+  const auto bins = [](const char* word) {
+    return read<HistogramRequest>("histogram", {"x", "--bins", word}).bins.bins;
+  };
+  EXPECT_EQ(bins("1e3"), 1000u);
+  EXPECT_EQ(bins("sqrt"), ooc::BinRule::sqrt);
+  EXPECT_EQ(bins("sturges"), ooc::BinRule::sturges);
+  EXPECT_EQ(bins("scott"), ooc::BinRule::scott);
+  for (const char* word : {"auto", "fd", "SCOTT", "", "0"}) EXPECT_THROW(bins(word), ooc::Error);
+}
+
 TEST(RequestTest, QuietShowsNoProgress) {
   const Request request =
       read_request(Arguments(find_command("reduce"), {"x", "--quiet", "--progress", "plain"}));

@@ -166,6 +166,10 @@ TEST(Tasks, KnowTheirKernelAndTheirPasses) {
   EXPECT_EQ(histogram.work.through_kernel, 2 * 4096);
   EXPECT_EQ(histogram.work.from_disk + histogram.work.from_page_cache, 2 * 4096);
   EXPECT_EQ(histogram_task(source, {.range = {{0, 1}}}).passes, 1u);
+  const Task by_rule = histogram_task(source, {.bins = ooc::BinRule::scott});
+  EXPECT_EQ(by_rule.passes, 2u);
+  EXPECT_EQ(by_rule.kernel, "") << "one pass has statistics, too";
+  EXPECT_LT(by_rule.core_rate, histogram.core_rate);
   EXPECT_EQ(reduce_task(source, {}).kernel, "reduce f4");
   EXPECT_EQ(reduce_task(source, {.exact = true}).kernel, "");
   EXPECT_EQ(convert_task(source).kernel, "");

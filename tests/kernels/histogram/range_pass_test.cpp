@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <functional>
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "kernels/histogram/each_device.hpp"
+#include "kernels/histogram/expect_histogram.hpp"
 #include "support/data_file.hpp"
 #include "support/wrapped_engine.hpp"
 
@@ -162,6 +164,60 @@ TEST_P(RangePassTest, CountsWhatTheFirstPassHasLeftOnAGpu) {
   EXPECT_EQ(checked.value.counts, found.counts);
   EXPECT_EQ(dry_run_histogram({}, GetParam(), source).outcome.resident_bytes,
             stats.outcome.resident_bytes);
+}
+
+/// Data of whose mean and variance the last bits depend on the order of additions.
+TEST_P(RangePassTest, ARuleGivesTheSameBinsHoweverThePassIsDivided) {
+  auto values = test::varied_values<float>(20 * tile_elements + 3);
+  std::erase_if(values, [](float value) { return std::isinf(value); });
+  const Source source = source_of(values);
+  for (const BinRule rule : {BinRule::sqrt, BinRule::sturges, BinRule::scott}) {
+    Coordinator alone(make_device(DeviceKind::cpu));
+    const Histogram expected = histogram(alone, source, {.bins = rule}).value;
+    for (const std::size_t tiles : {1, 3, 50}) {
+      const auto [found, stats] = count(source, {.bins = rule}, {.chunk_bytes = tiles * 4 * 65536});
+      test::expect_equal(found, expected);
+      EXPECT_EQ(stats.outcome.passes, 2u);
+    }
+  }
+}
+
+TEST_P(RangePassTest, ARuleLooksAtTheFiniteValues) {
+  const std::vector<double> values{1, 2, 3, 4, 5, 6, 7, 8, 9, not_a_number};
+  Histogram found = count(source_of(values), {.bins = BinRule::sqrt}).value;
+  EXPECT_EQ(found.edges.size(), 4u);
+  EXPECT_EQ(found.nan, 1u);
+  EXPECT_EQ(count(source_of(values), {.bins = BinRule::scott}).value.counts.size(), 2u);
+  auto infinite = values;
+  infinite.push_back(infinity);
+  found = count(source_of(infinite), {.bins = BinRule::sturges}).value;
+  EXPECT_EQ(found.edges.front(), 1);
+  EXPECT_EQ(found.edges.back(), 9);
+  EXPECT_EQ(found.above, 1u);
+  expect_error(ErrorKind::bad_input, source_of(infinite), {.bins = BinRule::scott});
+  expect_error(ErrorKind::bad_input, source_of(std::vector<double>{-1e200, 0, 1e200}),
+               {.bins = BinRule::scott});
+  expect_error(ErrorKind::bad_input, source_of(std::vector<double>{not_a_number}),
+               {.bins = BinRule::sqrt});
+}
+
+TEST_P(RangePassTest, ARuleIsOfTheRangeOfTheDataForEveryType) {
+  const Source bytes = source_of(std::vector<std::uint8_t>{3, 5, 10, 20});
+  EXPECT_EQ(count(bytes, {.bins = BinRule::sqrt}).value.edges, (std::vector<double>{3, 11.5, 20}));
+  EXPECT_EQ(count(bytes).value.edges.front(), 0);
+  EXPECT_EQ(histogram_passes(bytes, {.bins = BinRule::sqrt}), 2u);
+  const Source equal = source_of(std::vector<std::int8_t>(100, 5));
+  EXPECT_EQ(count(equal, {.bins = BinRule::scott}).value.edges, (std::vector<double>{4.5, 5.5}));
+  const Source empty = source_of(std::vector<std::uint8_t>{});
+  EXPECT_TRUE(count(empty, {.bins = BinRule::scott}).value.edges.empty());
+}
+
+TEST_P(RangePassTest, RefusesWhatARuleExcludes) {
+  const Source source = source_of(std::vector<float>{1, 2});
+  expect_error(ErrorKind::usage, source, {.bins = BinRule::sqrt, .range = {{0, 1}}});
+  expect_error(ErrorKind::usage, source, {.bins = BinRule::sqrt, .logarithmic = true});
+  EXPECT_EQ(count(source, {.bins = BinRule::sqrt, .edges = {0, 9}}).value.counts.size(), 1u);
+  EXPECT_THROW(CountBins<float>({.bins = BinRule::sqrt}), Error);
 }
 
 TEST_P(RangePassTest, StopsEarly) {

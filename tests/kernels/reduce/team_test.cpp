@@ -55,6 +55,10 @@ TEST_P(TeamOfReduceTest, AHistogramWithoutARangeSharesBothPasses) {
   const Histogram expected = histogram(one, source).value;
   EXPECT_EQ(found.counts, expected.counts);
   EXPECT_EQ(found.edges, expected.edges);
+  const Source integers = source_of(test::varied_values<std::int32_t>(100 * tile_elements + 77));
+  const HistogramOptions by_rule{.bins = BinRule::scott};
+  EXPECT_EQ(histogram(devices, integers, by_rule).value.counts,
+            histogram(one, integers, by_rule).value.counts);
   EXPECT_EQ(stats.outcome.passes, 2u);
   EXPECT_EQ(stats.outcome.resident_bytes, 0u);
   ASSERT_FALSE(stats.devices.empty());

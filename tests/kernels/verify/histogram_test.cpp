@@ -1,10 +1,12 @@
 #include <ooc/detail/kernels/histogram.hpp>
+#include <ooc/detail/kernels/reduce.hpp>
 
 #include <ooc/detail/base/units.hpp>
 #include <ooc/error.hpp>
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <string>
@@ -74,6 +76,36 @@ TEST_F(VerifyHistogramTest, RangesThatAreFoundInTheData) {
   expect_verified(empty);
   expect_verified(empty, {.bins = 3, .range = {{0, 1}}});
   expect_verified(empty, {.edges = {1, 2}});
+}
+
+TEST_F(VerifyHistogramTest, NumbersOfBinsByARule) {
+  for (const BinRule rule : {BinRule::sqrt, BinRule::sturges, BinRule::scott}) {
+    for (const ElementType type : {ElementType::u1, ElementType::i2, ElementType::u8,
+                                   ElementType::f2, ElementType::f4, ElementType::f8}) {
+      visit(type, [&]<class T>(std::type_identity<T>) {
+        std::vector<T> values = test::varied_values<T>(70'003);
+        if constexpr (is_floating<T>) {  // without infinities
+          std::erase_if(values, [](T value) { return std::isinf(to_double(value)); });
+        }
+        const Source source = source_of(values);
+        const Statistics statistics = reduce(coordinator_, source, {.nan = NanPolicy::omit}).value;
+        if (!std::isfinite(statistics.variance.value_or(infinity))) return;
+        expect_verified(source, {.bins = rule});
+      });
+    }
+    expect_verified(source_of(std::vector<float>{}), {.bins = rule});
+    expect_verified(source_of(std::vector<float>(1000, 0.1f)), {.bins = rule});
+    expect_verified(source_of(std::vector<double>{0, 1e-170, 3e-170}), {.bins = rule});
+    expect_verified(source_of(std::vector<double>{1e15, 1e15 + 1, 1e15 + 7}), {.bins = rule});
+    // The check of the bins of one rule refuses those of a number close to it.
+    const Source source = source_of(test::varied_values<std::int32_t>(70'003));
+    const std::size_t bins = histogram(coordinator_, source, {.bins = rule}).value.counts.size();
+    for (const std::size_t other : {bins - 1, bins + 1}) {
+      const Histogram found = histogram(coordinator_, source, {.bins = other}).value;
+      test::expect_error(ErrorKind::verify, "the number of bins is " + std::to_string(other),
+                         [&] { verify_histogram(coordinator_, source, {.bins = rule}, found); });
+    }
+  }
 }
 
 /// Doubles of this size are further apart than a relative bound allows for.

@@ -17,9 +17,41 @@ namespace ooc {
 
 inline constexpr std::size_t max_bins = std::size_t{1} << 20;  ///< the most of a histogram
 
+/// A rule for the number of bins, as numpy.histogram_bin_edges() has it. With it, the bins have
+/// equal widths and reach from the minimum to the maximum, for every type. Let n be the number of
+/// finite values, and let the width of bins of integers be 1 at least.
+enum class BinRule {
+  sqrt,     ///< the square root of n
+  sturges,  ///< log2(n) + 1
+  scott     ///< bins of the width 3.49 * (standard deviation) / cbrt(n)
+};
+
+/// How many bins a histogram has: a number, or a rule.
+///
+///     const auto [found, stats] = ooc::histogram(coordinator, source, {.bins = BinRule::scott});
+class BinCount {
+ public:
+  constexpr BinCount(std::size_t number) noexcept : number_(number) {}  ///< 1 to max_bins
+  constexpr BinCount(BinRule rule) noexcept : rule_(rule) {}            ///< See BinRule.
+
+  /// Returns the rule; empty for a number.
+  constexpr std::optional<BinRule> rule() const noexcept { return rule_; }
+  /// Returns the number; 0 for a rule.
+  constexpr std::size_t number() const noexcept { return number_; }
+
+  /// True if both are the same number, or the same rule.
+  friend constexpr bool operator==(const BinCount&, const BinCount&) noexcept = default;
+
+ private:
+  std::size_t number_ = 0;
+  std::optional<BinRule> rule_{};
+};
+
 /// The bins of a histogram.
 struct HistogramOptions {
-  std::size_t bins = 256;  ///< 1 to max_bins
+  /// 1 to max_bins. A rule excludes `range` and `logarithmic`, and takes a pass over the data
+  /// first.
+  BinCount bins = 256;
 
   /// The ends of the bins.
   struct Range {
@@ -29,7 +61,8 @@ struct HistogramOptions {
 
   /// Ends of the first and last bin. Default: 0 to 256 for u1 and -128 to 128 for i1, unless
   /// `logarithmic`; for all other data the finite minimum and maximum, which a pass before the
-  /// counting pass finds. A range of width 0 is widened by 0.5 on each side.
+  /// counting pass finds, and with a rule always. A range of width 0 is widened by 0.5 on each
+  /// side.
   std::optional<Range> range{};
 
   bool logarithmic = false;  ///< equal widths on a logarithmic scale; the range must be positive
@@ -63,7 +96,8 @@ struct Histogram {
 /// If the pass that finds the range is stopped early, the result has no bins.
 ///
 /// Throws Error: `usage` for invalid bins or an invalid range; `bad_input` if the data has no
-/// finite value, or if its range is too narrow in double precision for so many bins;
+/// finite value, if its range is too narrow in double precision for so many bins, or if a rule
+/// gives more than max_bins or needs a standard deviation that the data does not have;
 /// `input_changed` if the second pass finds values that the first did not; and as fold() does.
 OOC_API Result<Histogram> histogram(Coordinator& coordinator, const Source& source,
                                     const HistogramOptions& options = {},

@@ -1,0 +1,63 @@
+#include "histogram/bin_rule.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <type_traits>
+
+namespace ooc::binning {
+
+namespace {
+
+/// Returns the width of the bins before it is rounded to divide the range. The order of operations
+/// is NumPy's.
+double width_by(BinRule rule, const Sample& sample) {
+  const double range = sample.highest - sample.lowest;
+  const auto count = static_cast<double>(sample.count);
+  switch (rule) {
+    case BinRule::sqrt: return range / std::sqrt(count);
+    case BinRule::sturges: return range / (std::log2(count) + 1.0);
+    case BinRule::scott: break;
+  }
+  const double root_of_pi = std::sqrt(std::numbers::pi);
+  return std::pow(24.0 * root_of_pi / count, 1.0 / 3.0) * sample.stddev;
+}
+
+}  // namespace
+
+double bins_by(BinRule rule, const Sample& sample) {
+  const double range = sample.highest - sample.lowest;
+  // Of equal values, a rounded mean would give a standard deviation. A range that overflows has no
+  // bins, as make_bins() says.
+  if (range == 0 || std::isinf(range)) return 1;
+  const double width = width_by(rule, sample);
+  if (!(width > 0)) return 1;
+  return std::ceil(range / (sample.of_integers ? std::max(width, 1.0) : width));
+}
+
+std::size_t likely_bins(const HistogramOptions& options, ElementType type, std::uint64_t elements) {
+  if (!options.edges.empty()) return options.edges.size() - 1;
+  const auto rule = options.bins.rule();
+  if (!rule) return options.bins.number();
+  if (elements == 0) return 1;
+  constexpr double normal_range = 12;  // of so many standard deviations, if values are normal
+  const bool are_few = are_integers(type) && size_of(type) <= 2;  // different values
+  const double most = are_few ? std::exp2(8 * size_of(type)) : max_bins;
+  return static_cast<std::size_t>(
+      std::min(most, bins_by(*rule, {elements, 0, normal_range, 1, false})));
+}
+
+bool are_integers(ElementType type) {
+  return ooc::visit(type, []<class T>(std::type_identity<T>) { return !is_floating<T>; });
+}
+
+std::string_view name_of(BinRule rule) {
+  switch (rule) {
+    case BinRule::sqrt: return "sqrt";
+    case BinRule::sturges: return "sturges";
+    case BinRule::scott: return "scott";
+  }
+  return {};
+}
+
+}  // namespace ooc::binning

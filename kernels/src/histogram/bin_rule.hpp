@@ -1,0 +1,37 @@
+#pragma once
+
+#include <ooc/detail/base/element_type.hpp>
+#include <ooc/detail/kernels/histogram.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+// The numbers of bins that rules give, as numpy.histogram_bin_edges() of NumPy 2 finds them for the
+// values as float64. NumPy computes in the type of f2 and f4 data, which is less exact.
+
+namespace ooc::binning {
+
+/// The properties of the finite values that rules use.
+struct Sample {
+  std::uint64_t count;  // of the finite values
+  double lowest, highest;
+  double stddev;  // of the population; for BinRule::scott
+  bool of_integers;
+};
+
+/// Returns the number of bins that a rule gives, which may be more than max_bins. 1 if all values
+/// are equal, or if bins would have no width.
+double bins_by(BinRule rule, const Sample& sample);
+
+/// Returns the number of bins that a histogram of so many elements has: if a rule finds it, that of
+/// finite values in which it is likely, and at most max_bins. For the memory of a pass.
+std::size_t likely_bins(const HistogramOptions& options, ElementType type, std::uint64_t elements);
+
+/// True for types of integers.
+bool are_integers(ElementType type);
+
+/// Returns the name that NumPy has for a rule.
+std::string_view name_of(BinRule rule);
+
+}  // namespace ooc::binning
