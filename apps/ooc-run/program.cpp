@@ -91,7 +91,7 @@ int help(const std::vector<std::string>& words) {
     refuse_usage(fmt::format("{} {}: unexpected argument '{}'", words[0], words[1], words[2]),
                  fmt::format("ooc-run help {}", words[1]));
   }
-  print_to_stdout(text);
+  print_to_stdout(lines_for_stdout(text));
   return 0;
 }
 
@@ -310,7 +310,7 @@ int dispatch(const std::vector<std::string>& words, const Meet& meet) {
   if (asks_for_help(first)) return help(words);
   if (first == "--generate") return print_generated(words);
   if (first == "--version") {
-    print_to_stdout(describe_version());
+    print_to_stdout(lines_for_stdout(describe_version()));
     return 0;
   }
   const Command& command = find_command(first);
@@ -319,7 +319,7 @@ int dispatch(const std::vector<std::string>& words, const Meet& meet) {
   for (const std::string& word : rest) {
     if (word == "--") break;
     if (word != "-h" && word != "--help") continue;
-    print_to_stdout(word == "-h" ? short_help(command) : long_help(command));
+    print_to_stdout(lines_for_stdout(word == "-h" ? short_help(command) : long_help(command)));
     return 0;
   }
   return run_command(command, rest, meet);

@@ -146,20 +146,48 @@ void print_to_stderr(std::string_view text) {
 
 namespace {
 
-std::string wrap_for(int descriptor, std::string_view first, std::string_view text) {
+/// Returns the width that text for a descriptor is broken at: none for files and pipes.
+std::size_t columns_for(int descriptor) {
   const Terminal terminal = describe_terminal(descriptor);
-  constexpr std::size_t endless = std::numeric_limits<std::size_t>::max();
-  return wrap(first, text, terminal.interactive ? terminal.columns : endless);
+  return terminal.interactive ? terminal.columns : std::numeric_limits<std::size_t>::max();
+}
+
+/// Breaks a line below its last column, which two spaces separate from the one before, or by a
+/// quarter of the width where that column begins beyond the middle.
+std::string break_line(std::string_view line, std::size_t columns) {
+  const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
+  std::size_t last = line.rfind("  ");
+  last = last == std::string_view::npos || last < indent ? indent : last + 2;
+  if (columns_of(line.substr(0, last)) <= columns / 2) {
+    return wrap(line.substr(0, last), line.substr(last), columns);
+  }
+  std::string_view head = line.substr(0, last);
+  head.remove_suffix(head.size() - 1 - head.find_last_not_of(' '));
+  return fmt::format("{}\n{}", head,
+                     wrap(std::string(columns / 4, ' '), line.substr(last), columns));
 }
 
 }  // namespace
 
 std::string line_for_stdout(std::string_view text) {
-  return wrap_for(STDOUT_FILENO, "", text);
+  return wrap("", text, columns_for(STDOUT_FILENO));
+}
+
+std::string lines_for_stdout(std::string_view text) {
+  const std::size_t columns = columns_for(STDOUT_FILENO);
+  std::string lines;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    const bool has_colours = line.find('\x1b') != std::string_view::npos;
+    const bool fits = has_colours || columns_of(line) <= columns;
+    lines += fits ? std::string(line) + "\n" : break_line(line, columns);
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  }
+  return lines;
 }
 
 std::string lines_for_stderr(std::string_view first, std::string_view text) {
-  return wrap_for(STDERR_FILENO, first, printable(text));
+  return wrap(first, printable(text), columns_for(STDERR_FILENO));
 }
 
 void print_note(std::string_view note) {

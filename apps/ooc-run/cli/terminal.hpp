@@ -53,6 +53,10 @@ void print_to_stderr(std::string_view text);
 /// Returns a line for stdout, broken between words to the width of a terminal.
 std::string line_for_stdout(std::string_view text);
 
+/// Returns lines for stdout, each of which ends with a line break. Those that are wider than a
+/// terminal are broken between words.
+std::string lines_for_stdout(std::string_view text);
+
 /// Returns `first` and `text` for stderr, with printable() characters: wrapped for a terminal, one
 /// line for a file or a pipe.
 std::string lines_for_stderr(std::string_view first, std::string_view text);

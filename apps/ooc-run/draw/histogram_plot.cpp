@@ -33,16 +33,23 @@ constexpr std::string_view style =
     "  .tips { fill: #f08a45 }\n"
     "}\n";
 
-/// Keeps the end of a title that is too long, because that is where paths differ.
+/// Leaves out the middle of a title that is too long: sentences begin, and paths end, with what
+/// tells them apart.
 std::string shortened(const std::string& title) {
   constexpr std::size_t most = 96;  // characters; nearly all titles fit
+  if (columns_of(title) <= most) return title;
+  std::string text;
+  const std::size_t left_out = columns_of(title) - most + 1;
   std::size_t characters = 0;
-  for (std::size_t at = title.size(); at > 0; --at) {
-    if (begins_character(title[at - 1]) && ++characters == most) {
-      return at == 1 ? title : "…" + title.substr(at - 1);
+  for (const char byte : title) {
+    characters += begins_character(byte);
+    if (characters <= most / 2 || characters > most / 2 + left_out) {
+      text += byte;
+    } else if (begins_character(byte) && characters == most / 2 + 1) {
+      text += "…";
     }
   }
-  return title;
+  return text;
 }
 
 /// Returns labels for the edges of all groups.
@@ -109,7 +116,7 @@ void draw_ticks(Svg& svg, const Axes& axes, const HistogramPlot& plot) {
     axes.frame.draw_tick_below(svg, axes.values.position(tick.value), tick.label);
   }
   axes.frame.draw_title_beside(svg, axes.heights.name());
-  axes.frame.draw_title_below(svg, plot.value_title);
+  axes.frame.draw_title_below(svg, shortened(plot.value_title));
 }
 
 /// Returns the width of a bar, at least 1: the edges of a bin may be equal.

@@ -292,7 +292,8 @@ Outcome Session::report(Report report, const ooc::Stats& stats) {
   outcome.document =
       settings_.output.json
           ? document(report.command, report.input, std::move(report.result), run, warnings_)
-          : line_for_stdout(report.heading) + report.text + "\n" + line_for_stdout(footer(stats));
+          : line_for_stdout(report.heading) + lines_for_stdout(report.text) + "\n" +
+                line_for_stdout(footer(stats));
   return outcome;
 }
 
