@@ -231,7 +231,7 @@ inline constexpr std::array shared_options{
            .argument = "S",
            .help = "fail if a disk does not answer for S seconds",
            .group = Group::tuning,
-           .commands = runs,
+           .commands = "histogram reduce merge matmul convert bench info gen",
            .rare = true},
 
     // The output.
