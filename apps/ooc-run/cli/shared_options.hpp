@@ -154,7 +154,7 @@ inline constexpr std::array shared_options{
            .rare = true},
     Option{.name = "shard",
            .argument = "I/N",
-           .help = "compute part I of N, counted from 0, or auto",
+           .help = "part I of N, from 0; or auto, auto:0, auto:1",
            .group = Group::parts,
            .commands = folds,
            .rare = true,
