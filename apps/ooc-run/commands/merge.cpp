@@ -25,8 +25,8 @@
 namespace ooc_run {
 namespace {
 
-/// A file of parts, and what ooc-run keeps in it. Of the answers, which may be large, one file is
-/// in memory at a time.
+/// A file of parts, and what ooc-run keeps in it. Answers may be large, so those of one file
+/// are in memory at a time.
 struct ShardPart {
   std::string path;
   ooc::PartFile file;  // without answers; but for the first, also without question and input
