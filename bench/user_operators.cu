@@ -318,6 +318,30 @@ void compare(const std::string& name, std::size_t rounds, const std::function<do
             << median(base_rates) / 1e9 << " GB/s" << std::endl;
 }
 
+/// Returns an engine that drops what it is given to write.
+std::unique_ptr<ooc::Engine> engine_to_nowhere(const ooc::EngineOptions& wanted) {
+  if (!wanted.writes) return ooc::make_engine(wanted);
+  return std::make_unique<Nowhere>(wanted.depth);
+}
+
+/// Measures operators that write to a file in `folder`.
+void compare_writes(ooc::Coordinator writing, const ooc::Source& values,
+                    const std::filesystem::path& folder, std::size_t rounds) {
+  const std::filesystem::path made = folder / "made.npy";
+  const auto target = [&](ooc::ElementType type) {
+    return ooc::Target{.path = made, .type = {type}, .replace = true};
+  };
+  using enum ooc::ElementType;
+  compare(
+      "filter", rounds,
+      [&] { return rate_of(ooc::map(writing, UpperHalf{}, values, target(u2)).stats); },
+      [&] { return rate_of(ooc::filter(writing, KeepAbove{}, values, target(f4)).stats); });
+  compare(
+      "scan", rounds, [&] { return rate_of(ooc::map(writing, Widen{}, values, target(f8)).stats); },
+      [&] { return rate_of(ooc::scan(writing, RunningSum{}, values, target(f8)).stats); });
+  std::filesystem::remove(made);
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -328,7 +352,8 @@ int main(int count, char** arguments) {
   }
   const std::filesystem::path directory = words[0];
   const std::uint64_t bytes = std::stoull(words[1]) << 30;
-  const bool on_cpu = std::ranges::count(words, "--cpu") != 0;
+  const auto device =
+      std::ranges::count(words, "--cpu") != 0 ? ooc::DeviceKind::cpu : ooc::DeviceKind::cuda;
   const bool direct = std::ranges::count(words, "--direct") != 0;
   const std::size_t rounds =
       words.size() > 2 && words.back().front() != '-' ? std::stoul(words.back()) : 9;
@@ -340,8 +365,7 @@ int main(int count, char** arguments) {
   matrix.set_shape({bytes / sizeof(float) / columns, columns});
   const ooc::Source first = ooc::open(directory / "first.f32");
   const ooc::Source second = ooc::open(directory / "second.f32");
-  ooc::Coordinator coordinator(
-      ooc::make_device(on_cpu ? ooc::DeviceKind::cpu : ooc::DeviceKind::cuda));
+  ooc::Coordinator coordinator(ooc::make_device(device));
   const auto fold = [&](const auto& op, const auto& from) {
     return [&coordinator, op, &from] { return rate_of(ooc::fold(coordinator, op, from).stats); };
   };
@@ -356,34 +380,12 @@ int main(int count, char** arguments) {
             [&] { return rate_of_loop(coordinator, matrix); });
     measure_resident(coordinator, matrix, rounds);
   }
-  for (const bool drops : {false, true}) {
-    const std::filesystem::path made =
-        (drops ? "." : directory) / std::filesystem::path("made.npy");
-    ooc::Options options;
-    if (direct) options.direct = ooc::DirectIo::yes;
-    if (drops) {
-      std::cout << "to nowhere\n";
-      options.make_engine = [](const ooc::EngineOptions& wanted) -> std::unique_ptr<ooc::Engine> {
-        if (!wanted.writes) return ooc::make_engine(wanted);
-        return std::make_unique<Nowhere>(wanted.depth);
-      };
-    }
-    ooc::Coordinator writing(
-        ooc::make_device(on_cpu ? ooc::DeviceKind::cpu : ooc::DeviceKind::cuda), options);
-    const auto target = [&](ooc::ElementType type) {
-      return ooc::Target{.path = made, .type = {type}, .replace = true};
-    };
-    using enum ooc::ElementType;
-    compare(
-        "filter", rounds,
-        [&] { return rate_of(ooc::map(writing, UpperHalf{}, values, target(u2)).stats); },
-        [&] { return rate_of(ooc::filter(writing, KeepAbove{}, values, target(f4)).stats); });
-    compare(
-        "scan", rounds,
-        [&] { return rate_of(ooc::map(writing, Widen{}, values, target(f8)).stats); },
-        [&] { return rate_of(ooc::scan(writing, RunningSum{}, values, target(f8)).stats); });
-    std::filesystem::remove(made);
-  }
+  ooc::Options options;
+  if (direct) options.direct = ooc::DirectIo::yes;
+  compare_writes({ooc::make_device(device), options}, values, directory, rounds);
+  std::cout << "to nowhere\n";
+  options.make_engine = engine_to_nowhere;
+  compare_writes({ooc::make_device(device), options}, values, ".", rounds);
 
   const auto sums = ooc::fold(coordinator, ColumnSums{}, matrix).value.sums;
   double sum = 0;

@@ -103,6 +103,17 @@ def test_python(cluster, package, script):
     return 0
 
 
+def wait_for_answer(process, family, address):
+    """Waits until a process takes connections."""
+    for _ in range(300):
+        with socket.socket(family) as caller:
+            if caller.connect_ex(address) == 0:
+                return
+        assert process.poll() is None, f"{process.args[0]} has ended"
+        time.sleep(0.2)
+    raise AssertionError(f"{process.args[0]} takes no connections")
+
+
 @contextlib.contextmanager
 def slurm(directory):
     """Starts a cluster of this machine alone. Yields the path of its configuration."""
@@ -142,16 +153,18 @@ NodeName={name} NodeAddr=127.0.0.1 CPUs={os.cpu_count()} RealMemory=500 State=UN
 PartitionName=all Nodes={name} Default=YES State=UP MaxTime=10 OverSubscribe=FORCE
 """)
     environment = {**os.environ, "SLURM_CONF": str(conf)}
-    commands = (["munged", "--foreground", "--force", "--key-file", key, "--socket", sock,
-                 "--pid-file", directory / "munge.pid", "--log-file", directory / "munge.log",
-                 "--seed-file", directory / "munge.seed"],
-                ["slurmctld", "-D", "-f", conf], ["slurmd", "-D", "-f", conf, "-N", name])
+    daemons = ((["munged", "--foreground", "--force", "--key-file", key, "--socket", sock,
+                  "--pid-file", directory / "munge.pid", "--log-file", directory / "munge.log",
+                  "--seed-file", directory / "munge.seed"], socket.AF_UNIX, str(sock)),
+               (["slurmctld", "-D", "-f", conf], socket.AF_INET, ("127.0.0.1", ports[0])),
+               (["slurmd", "-D", "-f", conf, "-N", name], socket.AF_INET,
+                ("127.0.0.1", ports[1])))
     started = []
     try:
-        for words in commands:
+        for words, family, address in daemons:
             started.append(subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL,
                                             stderr=subprocess.DEVNULL))
-            time.sleep(1)
+            wait_for_answer(started[-1], family, address)
         yield conf
     finally:
         for process in reversed(started):

@@ -22,6 +22,10 @@ HEADLESS = re.compile(r"^\s*(///?|#) (What|Who|Whose|Whom|Of an?|Whether) (?!.*\
 
 MAX_COLUMNS = 100
 MAX_LINES = 400
+MAX_FUNCTION_LINES = 60
+# Functions that connect everything else once, in order.
+LONG_FUNCTIONS = {"lib/src/pass/station.cpp": "Station::attempt",
+                  "kernels/src/matmul/run.cpp": "run_product"}
 MAX_BYTES = 1 << 20
 
 # The one header that uses both backends, and the only one that checks for the compiler.
@@ -96,6 +100,27 @@ def is_code(name):
     path = Path(name)
     return path.suffix in CODE or path.name == "CMakeLists.txt" or name.startswith(
         ("scripts/", ".ci/")) or name == "datasets/fetch"
+
+
+def functions(code):
+    """Yields the head and the number of lines of each function of namespaces and classes."""
+    blocks, begin = [], 0
+    for mark in re.finditer(r"[{};]", code):
+        if mark[0] == "{":
+            head = re.sub(r"alignas\(\w+\)", "", code[begin:mark.start()].strip())
+            if blocks and blocks[-1][0] != "scope":
+                kind = "inside"
+            elif re.search(r"\b(namespace|class|struct|enum|union|extern)\b(?!.*\)\s*\w*$)", head,
+                           re.S):
+                kind = "scope"
+            else:
+                kind = "function" if "(" in head else "value"
+            blocks.append((kind, head, mark.start()))
+        elif mark[0] == "}":
+            kind, head, start = blocks.pop()
+            if kind == "function":
+                yield head, code.count("\n", start, mark.start()) + 1
+        begin = mark.end()
 
 
 def may_use_cuda(name):
@@ -282,6 +307,14 @@ class TidyTest(unittest.TestCase):
         self.assertFalse(too_long, f"at most {MAX_LINES} lines:\n" + "\n".join(too_long))
         too_big = [name for name, path in FILES.items() if path.stat().st_size > MAX_BYTES]
         self.assertFalse(too_big, "data does not belong into the repository")
+
+    def test_functions_fit_a_screen(self):
+        found = {name: list(functions(code)) for name, code in CPP_CODE.items()}
+        self.assertGreater(sum(map(len, found.values())), 5000)
+        too_long = [f"{name}: {lines} lines: {head}" for name, all_of_file in found.items()
+                    for head, lines in all_of_file if lines > MAX_FUNCTION_LINES
+                    and f" {LONG_FUNCTIONS.get(name)}(" not in head]
+        self.assertFalse(too_long, f"at most {MAX_FUNCTION_LINES} lines:\n" + "\n".join(too_long))
 
     def test_nothing_names_a_machine(self):
         self.check_lines(TEXT, r"(?<![\w.}])/(" + "work|root|home|Users" + r")/\w",

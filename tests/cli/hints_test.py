@@ -170,15 +170,35 @@ class HintsTest(CliTest):
     def test_limits(self):
         self.check({"reduce a.f32 --device cpu --memory 1K": (7, "8192 bytes, the limit is 1024",
                                                               "use --memory 8K at least$")})
+        np.save(self.path("tall.npy"), np.ones((4000, 1), dtype="f4"))
+        np.save(self.path("row.npy"), np.ones((1, 3), dtype="f4"))
         for command in ("reduce a.f32 --device cpu", "matmul square.npy square.npy -o c.npy",
-                        "histogram a.f32 --bins 1e6 --device cpu"):
-            done = self.run_program(*command.split(), "--memory", "1K")
-            self.assertEqual(done.returncode, 7, done.stderr)
-            least = done.stderr.split("use --memory ")[1].split(" at least")[0]
-            self.succeed(*command.split(), "--memory", least)
+                        "histogram a.f32 --bins 1e6 --device cpu",
+                        "matmul tall.npy row.npy -o v.npy --force --verify"):
+            limits = ["1K"]
+            while (done := self.run_program(*command.split(), "--memory", limits[-1])).returncode:
+                self.assertEqual(done.returncode, 7, done.stderr)
+                limits.append(done.stderr.split("use --memory ")[1].split(" at least")[0])
+            self.assertEqual(len(limits), 2 + command.endswith("--verify"), limits)
         self.refuse(2, "io_uring is not available", "reduce", "a.f32", "--engine", "uring",
                     hint="leave out --engine, or use --engine threads .reads the same bytes.$",
                     preexec_fn=refusing("io_uring_setup", errno.EPERM))
+
+    def test_files_that_are_moved_over_an_empty_one(self):
+        """Where the kernel neither links nor renames without replacing, a note says so."""
+        for command in ("convert a.f32 --to f8 -o {}.f64", "gen --size 1K -o {}.bin",
+                        "reduce a.f32 --trace {}.pftrace", "reduce a.f32 --report {}.html",
+                        "histogram a.f32 --plot {}.svg", "reduce a.f32 --shard 0/1 -o {}.part",
+                        "merge whole.part -o all-{}.part"):
+            if command.startswith("merge"):
+                self.succeed("reduce", "a.f32", "--shard", "0/1", "-o", "whole.part")
+            with self.subTest(command):
+                done = self.succeed(*command.format("usual").split())
+                self.assertNotIn("only over an empty file", done.stderr)
+                refused = [refusing(name, errno.EPERM) for name in ("linkat", "link", "renameat2")]
+                done = self.succeed(*command.format("moved").split(),
+                                    preexec_fn=lambda: [each() for each in refused])
+                self.assertEqual(done.stderr.count("only over an empty file"), 1, done.stderr)
 
 
 if __name__ == "__main__":

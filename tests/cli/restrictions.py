@@ -5,9 +5,9 @@ import resource
 import struct
 
 LIBC = ctypes.CDLL(None, use_errno=True)
-SYSTEM_CALLS = {"ioctl": 16, "fallocate": 285, "statx": 332, "renameat2": 316,
-                "io_uring_setup": 425, "io_uring_register": 427, "clone3": 435,
-                "cachestat": 451}  # on x86-64
+SYSTEM_CALLS = {"ioctl": 16, "link": 86, "linkat": 265, "fallocate": 285, "statx": 332,
+                "renameat2": 316, "io_uring_setup": 425, "io_uring_register": 427,
+                "clone3": 435, "cachestat": 451}  # on x86-64
 
 
 def refusing(name, errno_value):

@@ -193,7 +193,12 @@ class StallTest(FaultTest):
                  ("type", {"stall_at": 0}, ["reduce", "@/x.dat"]),
                  ("convert", {"stall_open": 1}, ["convert", "@/x.f32", "--to", "f8", "-o", "y"]),
                  ("output", {"stall_write_at": 0},
-                  ["convert", self.path("x.f32"), "--to", "f8", "-o", "@/y"])]
+                  ["convert", self.path("x.f32"), "--to", "f8", "-o", "@/y"]),
+                 ("info", {"stall_open": 1}, ["info", "@/x.f32"]),
+                 ("info of a type", {"stall_at": 0}, ["info", "@/x.dat"]),
+                 ("gen", {"stall_write_at": 0}, ["gen", "--size", "8M", "-o", "@/y"]),
+                 ("merge", {"stall_open": 1}, ["merge", "@/x.dat"]),
+                 ("bench", {"stall_open": 1}, ["bench", "@/x.f32", "--runs", 1])]
         beneath = self.directory / "beneath"
         beneath.mkdir()
         self.write("x.f32", bytes(4 * CHUNK))

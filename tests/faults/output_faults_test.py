@@ -85,7 +85,7 @@ class FullDiskTest(FaultTest):
         with open(disk / "other", "wb") as file:
             os.posix_fallocate(file.fileno(), 0, room.f_bavail * room.f_frsize - leaving)
 
-    def refuse_output(self, disk, what, *options):
+    def refuse_output(self, disk, what, *options, hint=None):
         """Checks that a run without room for its output of 64 MiB leaves the old one unchanged."""
         with open(self.path("x.u8"), "wb") as file:
             file.truncate(16 << 20)
@@ -93,7 +93,8 @@ class FullDiskTest(FaultTest):
         target.write_bytes(OLD)
         subprocess.run(["sync", "--file-system", disk], check=True)
         before = sorted(os.listdir(disk))
-        self.refuse(OUTPUT, what, "convert", self.path("x.u8"), "-o", target, "--force", *options)
+        self.refuse(OUTPUT, what, "convert", self.path("x.u8"), "-o", target, "--force", *options,
+                    hint=hint)
         self.assertEqual(target.read_bytes(), OLD)
         self.assertEqual(sorted(os.listdir(disk)), before)
         FIGURES["full disks"] += 1
@@ -107,6 +108,11 @@ class FullDiskTest(FaultTest):
 
     def test_in_memory(self):
         self.refuse_output(self.mount("tmpfs", "none", "size=48M"), r"y.f32: .*\(ENOSPC\)")
+
+    def test_no_inodes(self):
+        """There is room for the bytes of the output, but not for another file."""
+        self.refuse_output(self.mount("tmpfs", "none", "size=200M,nr_inodes=2"),
+                           r"y.f32: .*\(ENOSPC\)", hint="no inodes left .*df -i")
 
     def test_less_than_it_claims(self):
         """Space can be reserved but not written: the disk's image is on a full file system."""

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from faults_support import (CHUNK, FIGURES, PROGRAM, FaultTest, clean_environment, main,
-                            run_command, side_by_side)
+                            run_command, side_by_side, wait_until)
 
 # The errors that are injected into each call, and the exit codes that the run may end with.
 INPUT, OUTPUT, MEMORY = 4, 6, 7
@@ -162,6 +162,33 @@ class SystemCallTest(FaultTest):
                     self.assertGreater(seconds, 9)
                     if code != 0:
                         self.assertIn(error, done.stderr)
+
+    def test_a_ring_that_fails_while_a_disk_stalls(self):
+        """Reads that hang are waited for once by a ring that fails, not again on the way out."""
+        self.need("strace")
+        beneath = self.directory / "beneath"
+        beneath.mkdir()
+        (beneath / "x.u8").write_bytes(bytes(64 * CHUNK))
+        stall = beneath / ".stall"
+        stall.touch()
+        faulty = self.fault_fs(beneath, stall_at=CHUNK) / "x.u8"
+        log = self.directory / "calls"
+        process = subprocess.Popen(
+            ["strace", "-f", "-ttt", "-o", log, "-e", "trace=io_uring_enter", "-e",
+             "inject=io_uring_enter:error=EAGAIN:when=8+", PROGRAM, "reduce", faulty, "--engine",
+             "uring", "--chunk", str(CHUNK)],
+            stderr=subprocess.PIPE, text=True, env=clean_environment())
+        self.assertTrue(wait_until(lambda: log.exists() and "EAGAIN" in log.read_text()))
+        self.assertTrue(wait_until(lambda: time.time() - log.stat().st_mtime > 2),
+                        "it repeats for ever")
+        failures = re.findall(r"^\d+ +(\d+\.\d+) io_uring_enter.*EAGAIN", log.read_text(), re.M)
+        self.assertGreater(stall.stat().st_size, 0, "no read hangs")
+        stall.unlink()
+        _, said = process.communicate(timeout=120)
+        self.assertRegex(said, "error: .*io_uring_enter.*EAGAIN")
+        seconds = float(failures[-1]) - float(failures[0])
+        self.assertTrue(9 < seconds < 19, f"it repeats for {seconds} s")
+        FIGURES["endless repeats"] += 1
 
     def test_reduce(self):
         self.walk("reduce", "--chunk", 4 * CHUNK, "--threads", 4,

@@ -9,8 +9,8 @@ namespace ooc_run {
 /// not block are for that thread.
 ///
 /// An allocation that fails in it never aborts the program. It has a reserve of memory, which the
-/// first failure frees, so that destructors and messages have some. What fails nevertheless where
-/// no exception may be thrown ends the program, with the exit code and the message of
+/// first failure frees, so that destructors and messages have some. If one fails nevertheless
+/// where no exception may be thrown, the program ends with the exit code and the message of
 /// Error(memory).
 int run_with_scarce_memory(const std::function<int()>& body);
 

@@ -154,7 +154,7 @@ inline constexpr std::array shared_options{
            .rare = true},
     Option{.name = "shard",
            .argument = "I/N",
-           .help = "compute part I of N, counted from 0, or auto",
+           .help = "part I of N, from 0; or auto, auto:0, auto:1",
            .group = Group::parts,
            .commands = folds,
            .rare = true,
@@ -231,7 +231,7 @@ inline constexpr std::array shared_options{
            .argument = "S",
            .help = "fail if a disk does not answer for S seconds",
            .group = Group::tuning,
-           .commands = runs,
+           .commands = "histogram reduce merge matmul convert bench info gen",
            .rare = true},
 
     // The output.

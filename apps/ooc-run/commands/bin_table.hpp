@@ -8,7 +8,7 @@
 namespace ooc_run {
 
 /// Replaces the document of an outcome by a table of the bins: a line of names, and one of each
-/// bin, with tabs between them. What is in no bin becomes a note. The numbers of the table are made
+/// bin, with tabs between them. A note counts values in no bin. The numbers of the table are made
 /// while it is printed.
 void print_as_table(ooc::Histogram histogram, const BinTable& columns, Outcome& outcome);
 

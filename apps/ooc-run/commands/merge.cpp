@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <ooc/detail/file/output_file.hpp>
 #include <ooc/error.hpp>
 #include <set>
 #include <string>
@@ -25,8 +26,8 @@
 namespace ooc_run {
 namespace {
 
-/// A file of parts, and what ooc-run keeps in it. Of the answers, which may be large, one file is
-/// in memory at a time.
+/// A file of parts, and what ooc-run keeps in it. Answers may be large, so those of one file
+/// are in memory at a time.
 struct ShardPart {
   std::string path;
   ooc::PartFile file;  // without answers; but for the first, also without question and input
@@ -286,7 +287,10 @@ Outcome join_parts(const MergeRequest& request, const std::vector<ShardPart>& pa
   const Merged merged = merge(parts, question);
   if (merged.statistics) joined.add(*merged.statistics);
   if (merged.histogram) joined.add(*merged.histogram);
-  ooc::write_part_file(request.target, joined, request.run.side_files.replace);
+  const std::vector<std::byte> bytes = ooc::bytes_of(joined);
+  ooc::OutputFile file(request.target, bytes.size(), request.run.side_files.replace);
+  file.write(0, bytes);
+  file.commit();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;
   std::string ranges;
   for (const ooc::RecordRange& range : joined.covers) {
@@ -294,6 +298,7 @@ Outcome join_parts(const MergeRequest& request, const std::vector<ShardPart>& pa
   }
   Outcome outcome;
   outcome.written = request.target.string();
+  if (!file.note().empty()) outcome.notes.push_back(file.note());
   const Json result{
       {"part", outcome.written}, {"covers", describe_covers(joined.covers)}, {"verified", nullptr}};
   outcome.document =

@@ -128,6 +128,7 @@ Outcome run_shard(const RunSettings& settings, const Shard& shard, Question ques
                                           values, printable(shard.output.string()))},
                      stats);
   outcome.written = shard.output.string();
+  if (!output.note().empty()) outcome.notes.push_back(output.note());
   return outcome;
 }
 

@@ -32,6 +32,7 @@ FileFacts describe_file(const ooc::File& file, const ooc::Extent& data) {
     facts.why_not_direct = file.why_not_direct();
     return facts;
   }
+  const ooc::DiskCall waits;
   struct stat status {};
   if (fstat(file.buffered(), &status) != 0) {
     throw ooc::Error::from_errno(ooc::ErrorKind::input, "stat", errno, file.path());
@@ -39,7 +40,6 @@ FileFacts describe_file(const ooc::File& file, const ooc::Extent& data) {
   constexpr std::uint64_t stat_block_bytes = 512;
   facts.disk_bytes = static_cast<std::uint64_t>(status.st_blocks) * stat_block_bytes;
   if (S_ISREG(status.st_mode)) {
-    const ooc::DiskCall waits;
     const off_t hole = lseek(file.buffered(), 0, SEEK_HOLE);
     facts.holes = hole >= 0 && static_cast<std::uint64_t>(hole) < file.size();
     facts.extents = extents_of(file.path());

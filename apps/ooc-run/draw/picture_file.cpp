@@ -8,6 +8,7 @@
 #include <span>
 
 #include "cli/failure.hpp"
+#include "cli/written.hpp"
 #include "draw/rsvg.hpp"
 #include "draw/svg.hpp"
 
@@ -25,10 +26,11 @@ PictureFile::PictureFile(const std::filesystem::path& path, bool replace)
   if (is_png(path)) png_of(Svg(1, 1, {}).document(), path);  // fail now if PNG cannot be made
 }
 
-void PictureFile::commit(const std::string& svg) {
+std::string PictureFile::commit(const std::string& svg, std::string_view what) {
   const std::string bytes = is_png(path()) ? png_of(svg, path()) : svg;
   file_.write(0, std::as_bytes(std::span(bytes)));
   file_.commit();
+  return describe_written(file_, fmt::format("a picture of the {}", what));
 }
 
 void write_plot(PictureFile& file, std::string_view what, const std::function<std::string()>& draw,
@@ -41,9 +43,7 @@ void write_plot(PictureFile& file, std::string_view what, const std::function<st
   }
   interrupt.allow_more_time();
   try {
-    file.commit(draw());
-    outcome.notes.push_back(
-        fmt::format("wrote {}, a picture of the {}", file.path().string(), what));
+    outcome.notes.push_back(file.commit(draw(), what));
   } catch (const std::exception&) {
     outcome.fail(current_error());
   }

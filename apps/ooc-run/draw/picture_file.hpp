@@ -17,8 +17,9 @@ class PictureFile {
   /// To be called before the run. Throws Error(output) if the picture cannot be drawn or written.
   PictureFile(const std::filesystem::path& path, bool replace);
 
-  /// Writes the picture, given as SVG; to be called once, after the run. Throws Error(output).
-  void commit(const std::string& svg);
+  /// Writes the picture, given as SVG; to be called once, after the run. `what`: its subject.
+  /// Returns a message for the user. Throws Error(output).
+  std::string commit(const std::string& svg, std::string_view what);
 
   const std::filesystem::path& path() const noexcept { return file_.path(); }
 

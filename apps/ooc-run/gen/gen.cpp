@@ -228,6 +228,7 @@ Outcome run(const GenRequest& request, const Interrupt& interrupt) {
   Outcome outcome;
   outcome.written = printable(job.target.path.string());
   outcome.reasons = reasons_of(job, request);
+  if (!file.note().empty()) outcome.notes.push_back(file.note());
   if (answer.threads < job.threads) {
     outcome.notes.push_back(
         fmt::format("only {} of {} threads could be started", answer.threads, job.threads));

@@ -84,7 +84,6 @@ RunSettings read_run_settings(const Arguments& arguments) {
   settings.checksum = arguments.has("checksum");
   settings.verify = arguments.has("verify");
   settings.explain = arguments.has("explain");
-  settings.io_timeout = arguments.get("io-timeout", positive_seconds);
   settings.rank_timeout = arguments.get("rank-timeout", positive_seconds);
   ooc::Checkpoint& checkpoint = settings.checkpoint;
   checkpoint.file = arguments.get("resume", parse_output).value_or("");

@@ -47,7 +47,6 @@ struct RunSettings {
   bool checksum = false;               // of the bytes read
   bool verify = false;                 // check the result independently
   bool explain = false;                // dry run: only print what would be done
-  std::optional<double> io_timeout;    // seconds
   std::optional<double> rank_timeout;  // seconds, of several ranks
   StallGuard* stall_guard = nullptr;   // of the command; may be null
   OutputSettings output;

@@ -16,19 +16,38 @@ std::string times(std::uint64_t count) {
   return count == 1 ? "once" : fmt::format("{} times", count);
 }
 
+std::string share_of(std::uint64_t part, std::uint64_t whole) {
+  if (part == whole) return "all";
+  return fmt::format("{:.0f} %", 100 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+/// Returns the sentence of a reason that only a matrix product has.
+std::string sentence_of_product(const ooc::Reason& reason) {
+  const auto figure = [&](std::size_t index) { return reason.figures.at(index); };
+  const auto loads = [&] {
+    return fmt::format("A is loaded {}, B {}", times(figure(0)), times(figure(1)));
+  };
+  switch (reason.what) {
+    using enum ooc::Choice;
+    case product_blocks:
+      return fmt::format(
+          "each device computes a block of C, which is cut into {} x {}: it reads "
+          "the rows of A and the columns of B for that",
+          figure(0), figure(1));
+    case resident_a: return "panels of A stay on the device: " + loads();
+    case resident_b: return "panels of B stay on the device: " + loads();
+    case resident_c:
+      return fmt::format("a tile of C stays on the device, one of {} x {}: {}", figure(2),
+                         figure(3), loads());
+    default: return fmt::format("host memory keeps {} panels that are needed again", figure(0));
+  }
+}
+
 }  // namespace
 
 std::string sentence_of(const ooc::Reason& reason) {
   const auto figure = [&](std::size_t index) { return reason.figures.at(index); };
   const auto elements = [&] { return group_digits(std::to_string(figure(0))) + " elements"; };
-  const auto loads = [&] {
-    return fmt::format("A is loaded {}, B {}", times(figure(0)), times(figure(1)));
-  };
-  const auto share = [&] {
-    if (figure(0) == figure(1)) return std::string("all");
-    return fmt::format("{:.0f} %",
-                       100 * static_cast<double>(figure(0)) / static_cast<double>(figure(1)));
-  };
   switch (reason.what) {
     using enum ooc::Choice;
     case produced_reads: return reason.why + " is read once, from beginning to end";
@@ -39,8 +58,7 @@ std::string sentence_of(const ooc::Reason& reason) {
     case mixed_reads: return fmt::format("{} % from page cache, rest direct", figure(0));
     case ordered_reads:
       return "reading from beginning to end, as a checksum or a checkpoint needs it, not cached "
-             "and uncached parts by "
-             "turns";
+             "and uncached parts by turns";
     case buffered_writes: return "writing through the page cache: " + reason.why;
     case engine: return reason.why;
     case queue_depth:
@@ -50,7 +68,7 @@ std::string sentence_of(const ooc::Reason& reason) {
     case input_not_kept:
       return "reading the input in each pass: the device has no memory to keep it";
     case resident_input:
-      return "later passes find " + share() +
+      return "later passes find " + share_of(figure(0), figure(1)) +
              " of the input on the device, where the first left it";
     case chunk_for_kernels: return "chunks are large, since nothing is loaded";
     case chunk_for_disk: return "chunks are small: the disk is slower than the link to the GPU";
@@ -78,17 +96,10 @@ std::string sentence_of(const ooc::Reason& reason) {
     case streams_within_limits:
       return "there are as many streams as the limit of memory has room for";
     case product_blocks:
-      return fmt::format(
-          "each device computes a block of C, which is cut into {} x {}: it reads "
-          "the rows of A and the columns of B for that",
-          figure(0), figure(1));
-    case resident_a: return "panels of A stay on the device: " + loads();
-    case resident_b: return "panels of B stay on the device: " + loads();
+    case resident_a:
+    case resident_b:
     case resident_c:
-      return fmt::format("a tile of C stays on the device, one of {} x {}: {}", figure(2),
-                         figure(3), loads());
-    case cached_panels:
-      return fmt::format("host memory keeps {} panels that are needed again", figure(0));
+    case cached_panels: return sentence_of_product(reason);
   }
   __builtin_unreachable();
 }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "cli/sizes.hpp"
+#include "cli/written.hpp"
 #include "timeline/event_track.hpp"
 #include "timeline/perfetto_file.hpp"
 #include "timeline/rate_bins.hpp"
@@ -161,8 +162,7 @@ std::string Trace::commit() {
   std::vector<TraceEvent> events = std::exchange(kept_, {});
   Timeline(perfetto, events, start_, left_out_ == 0).write("ooc-run " + command_);
   file_.commit();
-  const std::string note =
-      fmt::format("wrote {}, a timeline that ui.perfetto.dev shows", file_.path().string());
+  const std::string note = describe_written(file_, "a timeline that ui.perfetto.dev shows");
   if (left_out_ == 0) return note;
   return fmt::format("{}; of {} events, the {} in the middle are left out", note,
                      group_digits(std::to_string(most_ + left_out_)),

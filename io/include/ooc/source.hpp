@@ -111,7 +111,7 @@ class OOC_API Source {
   void require_unread() const;
 
   /// Returns how many bytes .npy files have behind their arrays, which are not read. They may be of
-  /// a file to which arrays are being appended. Of a stream, it is known when it has been read.
+  /// a file to which arrays are being appended. For a stream, it is known at its end.
   std::uint64_t bytes_behind() const noexcept {
     return is_produced() ? produced_->producer->bytes_behind() : bytes_behind_;
   }
@@ -248,7 +248,7 @@ OOC_API Source shard_rows(const Source& whole, std::uint64_t index, std::uint64_
 /// Returns an array in the memory of the host as a source of elements or structs of `type`, in rows
 /// of `columns`. Nothing is copied: the memory must outlive the source and its sections, and not be
 /// written to during a pass. `name` stands for it in messages. Throws Error(usage) unless it has
-/// whole rows. Of values in C++, the overload in ooc/fields.hpp knows the type.
+/// whole rows. The overload in ooc/fields.hpp knows the type of values in C++.
 OOC_API Source from_memory(std::span<const std::byte> memory, DType type, std::uint64_t columns = 1,
                            std::string name = "an array in memory");
 

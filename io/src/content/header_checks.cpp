@@ -37,7 +37,7 @@ bool has(std::string_view head, std::size_t offset, std::string_view text) {
   return offset <= head.size() && head.substr(offset).starts_with(text);
 }
 
-/// True if a file can be so long. Of a stream, nothing is known.
+/// True if a file can be so long. The length of a stream is not known.
 bool reaches(const FileSample& sample, std::uint64_t bytes) {
   return bytes != beyond && bytes <= sample.bytes.value_or(beyond);
 }

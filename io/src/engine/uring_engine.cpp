@@ -83,9 +83,11 @@ class UringEngine final : public TryingEngine {
   void register_storage(const EngineOptions& options);
   int registered_buffer(const std::byte* memory, std::size_t bytes) const;
   Outcome take(io_uring_cqe* completion);
+  Repeats repeats() const;
 
   Uring ring_;
   bool writes_;
+  bool has_failed_ = false;  // for as long as is sensible
   std::span<std::byte> registered_;
   std::size_t piece_ = 0;
 };
@@ -164,10 +166,16 @@ void UringEngine::submit() {
   io_uring_submit(ring_.get());
 }
 
+/// Bounds the next wait. A ring that has failed for ten seconds fails again, so it gets a moment
+/// only when the requests in flight are waited for on the way out.
+Repeats UringEngine::repeats() const {
+  return Repeats(has_failed_ ? std::chrono::milliseconds(100) : std::chrono::seconds(10));
+}
+
 TryingEngine::Outcome UringEngine::next_outcome() {
   std::optional<FileSizeSignal> blocked;  // the kernel may finish writes on a waiting thread
   if (writes_) blocked.emplace();
-  for (Repeats repeats;;) {
+  for (Repeats repeats = this->repeats();;) {
     io_uring_cqe* completion = nullptr;
     const bool all_submitted = io_uring_sq_ready(ring_.get()) == 0;
     if (all_submitted && io_uring_peek_cqe(ring_.get(), &completion) == 0) return take(completion);
@@ -177,6 +185,7 @@ TryingEngine::Outcome UringEngine::next_outcome() {
     if (result >= 0) continue;
     const bool passes = result == -EINTR || result == -EAGAIN || result == -EBUSY;
     if (passes && repeats.may_wait_again()) continue;
+    has_failed_ = true;
     throw Error::from_errno(writes_ ? ErrorKind::output : ErrorKind::input, "io_uring_enter",
                             -result);
   }
@@ -202,7 +211,7 @@ TryingEngine::Outcome UringEngine::take(io_uring_cqe* completion) {
 /// Waits for the requests that the kernel has started. Closing a ring does not end them, and they
 /// would continue to use memory that the caller may have freed.
 UringEngine::~UringEngine() {
-  Repeats repeats;
+  Repeats repeats = this->repeats();
   std::size_t begun = in_flight() - io_uring_sq_ready(ring_.get());
   while (begun > 0) {
     io_uring_cqe* completion = nullptr;

@@ -1,5 +1,6 @@
 #include "matmul/prepare.hpp"
 
+#include "matmul/memory.hpp"
 #include "matmul/plan/cost.hpp"
 
 #include <ooc/detail/base/units.hpp>
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
 #include <string>
 #include <utility>
 
@@ -18,12 +18,7 @@ namespace ooc::product {
 
 namespace {
 
-// Fractions of the free memory that are used unless the user has set limits. The rest is for other
-// programs, and on a GPU for what the library itself allocates.
-constexpr double device_share = 0.9;
-constexpr double host_share = 0.5;
 constexpr double mostly_cached = 0.5;
-constexpr std::uint64_t most_pool_share = 4;  // at most a quarter of the host memory is for pools
 
 const File& file_of(const Source& source) {
   return source.files()[source.extents().front().file];
@@ -59,113 +54,6 @@ std::optional<double> cached_fraction(const SourceFacts& a, const SourceFacts& b
   const auto of_a = static_cast<double>(a.bytes()), of_b = static_cast<double>(b.bytes());
   if (!a.cached || !b.cached || of_a + of_b == 0) return {};
   return (*a.cached * of_a + *b.cached * of_b) / (of_a + of_b);
-}
-
-/// Chooses slots for the chunks in flight and for those that the device copies, within the limit.
-/// Throws Error(memory) if even the smallest pools exceed it.
-Pools choose_pools(const IoConfig& reads, std::uint64_t host_bytes) {
-  constexpr std::size_t copying = 4;
-  const std::uint64_t most = host_bytes / most_pool_share;
-  Pools pools;
-  pools.slot_bytes = round_up(reads.chunk_bytes, page_bytes) + 2 * page_bytes;
-  const std::size_t in_flight = divide_up(reads.queue_depth * reads.block_bytes, reads.chunk_bytes);
-  pools.in_slots = in_flight + copying;
-  pools.out_slots = in_flight + copying;
-  if (pools.bytes() <= most) return pools;
-  const std::uint64_t slots = pools.in_slots + pools.out_slots;
-  pools.slot_bytes =
-      std::max<std::size_t>(round_down(most / slots, page_bytes), RegionPlan::least_slot_bytes());
-  if (pools.bytes() <= most) return pools;
-  const std::size_t fewer = most / pools.slot_bytes / 2;
-  pools.in_slots = pools.out_slots = std::max<std::size_t>(fewer, 2);
-  if (pools.bytes() <= host_bytes) return pools;
-  throw Error(ErrorKind::memory,
-              "the pools alone need " + std::to_string(pools.bytes()) + " bytes, the limit is " +
-                  std::to_string(host_bytes),
-              {.remedies = {{Change::raise, "Options::memory_bytes"}}});
-}
-
-/// Returns the size of the device memory for elements that are not converted yet: a small part of
-/// the whole, but enough for one element.
-std::size_t staging_for(const Pools& pools, std::uint64_t device_bytes) {
-  constexpr std::uint64_t alignment = 256;
-  constexpr std::uint64_t small_share = 32;
-  const std::uint64_t share = round_down(device_bytes / small_share, alignment);
-  return std::clamp<std::uint64_t>(share, alignment, round_down(pools.slot_bytes, alignment));
-}
-
-/// How memory is divided (bytes).
-struct Memory {
-  std::uint64_t device_bytes = 0;  // all device memory that may be used
-  std::uint64_t for_panels = 0;    // of it, for panels and tiles
-  std::size_t workspace = 0;       // of it, for the BLAS library
-  std::uint64_t host_left = 0;     // host memory that the pools leave
-  bool is_host_memory = false;     // device_bytes is host memory
-};
-
-/// Divides the memory. Host memory is for the pools first; the rest is for panels on a CPU, and for
-/// the panel cache with a GPU. Sets the job's pools.
-Memory divide_memory(const Workplace& place, std::uint64_t output_bytes, ProductJob& job) {
-  Device& device = place.device;
-  const Options& limits = place.options;
-  const auto share = [](double part, std::uint64_t bytes) {
-    return static_cast<std::uint64_t>(part * static_cast<double>(bytes));
-  };
-  const std::uint64_t free_bytes = available_host_bytes();
-  const std::uint64_t host_bytes =
-      limits.memory_bytes != 0
-          ? limits.memory_bytes
-          : share(host_share, free_bytes - std::min(free_bytes, output_bytes)) / place.devices;
-  job.pools = choose_pools(job.reads, host_bytes);
-
-  Memory memory;
-  memory.host_left = host_bytes - job.pools.bytes();
-  memory.device_bytes = limits.device_bytes != 0 ? limits.device_bytes
-                                                 : share(device_share, device.available_bytes());
-  if (device.reads_host_memory()) {
-    const bool limited = limits.device_bytes != 0 && limits.device_bytes < memory.host_left;
-    memory.device_bytes = limited ? limits.device_bytes : memory.host_left;
-    memory.is_host_memory = !limited;
-  }
-  memory.workspace = gemm::workspace_bytes(device.kind(), memory.device_bytes);
-  if (job.types.converts()) {
-    job.pools.staging_bytes = staging_for(job.pools, memory.device_bytes);
-  }
-  const std::uint64_t others = memory.workspace + job.pools.staging_bytes;
-  memory.for_panels = memory.device_bytes - std::min(memory.device_bytes, others);
-  return memory;
-}
-
-/// Returns the sizes that a schedule keeps to. `keeps`: panels are kept in host memory.
-Limits limits_of(const Memory& memory, bool keeps) {
-  return {.device_bytes = memory.for_panels,
-          .cache_bytes = keeps ? memory.host_left : 0,
-          .given_bytes = memory.device_bytes,
-          .is_host_memory = memory.is_host_memory};
-}
-
-/// Returns an error about a limit of memory, with the least limit for which `fits` is true. Throws
-/// other errors.
-Error with_least_limit(const Error& error, Options limits,
-                       const std::function<bool(const Options&)>& fits) {
-  constexpr std::size_t most = std::size_t{1} << 44;
-  ErrorDetails details = error.details();
-  if (error.kind() != ErrorKind::memory || details.remedies.empty()) return error;
-  Remedy& remedy = details.remedies.front();
-  std::size_t& limit =
-      remedy.setting == "Options::memory_bytes" ? limits.memory_bytes : limits.device_bytes;
-  if (limit == 0) return error;  // of the machine
-  std::size_t enough = round_up(limit, KiB), too_few = 0;
-  for (limit = enough; !fits(limits); limit = enough) {
-    if (enough > most) return error;
-    too_few = std::exchange(enough, 2 * enough);
-  }
-  while (enough - too_few > KiB) {
-    limit = round_up(too_few + (enough - too_few) / 2, KiB);
-    (fits(limits) ? enough : too_few) = limit;
-  }
-  remedy.value = std::to_string(enough);
-  return {error.kind(), error.what(), details};
 }
 
 Problem problem_of(const Region& block, std::uint64_t inner, const Types& types) {
@@ -308,74 +196,66 @@ MatmulPlan describe(const ProductJob& job, Precision precision, std::uint64_t de
   return plan;
 }
 
-}  // namespace
-
-Prepared prepare(const Workplace& place, const Multiplication& product, const Region& block,
-                 const std::optional<ProductCheckpoint::Begun>& begun) {
-  const Source &a = product.a, &b = product.b;
-  Device& device = place.device;
-  std::jthread library = gemm::load_early(device.kind());  // overlaps with the start of the GPU
+/// Binds the thread to the device and, if there are several, to its NUMA node. Returns the seconds
+/// for which it waited for the device.
+double bind(const Workplace& place) {
   const auto began = std::chrono::steady_clock::now();
-  device.bind_to_thread();
-  if (place.devices > 1) bind_to_numa_node(device.numa_node());
+  place.device.bind_to_thread();
+  if (place.devices > 1) bind_to_numa_node(place.device.numa_node());
   const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - began;
-  device.device_memory().restart_peak();
-  const Options& limits = place.options;
-  const DeviceKind kind = device.kind();
-  const Precision precision = product.precision;
+  return waited.count();
+}
 
-  Prepared prepared;
-  prepared.device_seconds = waited.count();
-  ProductJob& job = prepared.job;
-  job.types = {*a.type(), gemm::operand_type(kind, precision, a.type()->element), product.type};
+/// Returns a job for a block of C, without its reads, its pools and its schedule.
+ProductJob job_of(const Workplace& place, const Multiplication& product, const Region& block) {
+  const Source &a = product.a, &b = product.b;
+  const ElementType element = a.type()->element;
+  ProductJob job;
+  job.types = {*a.type(), gemm::operand_type(place.device.kind(), product.precision, element),
+               product.type};
   job.problem = problem_of(block, a.shape()[1], job.types);
   job.files = {&file_of(a), &file_of(b)};
   job.operands = {from(stored(a, 0), block.row, 0), from(stored(b, 1), 0, block.column)};
   job.product = from(stored_product(product), block.row, block.column);
-  job.workers = choose_workers(limits, device.facts());
-  SourceFacts of_a = facts_of(a), of_b = facts_of(b);
+  job.workers = choose_workers(place.options, place.device.facts());
+  job.threads = place.options.threads != 0 ? place.options.threads : job.workers.lanes;
+  return job;
+}
+
+}  // namespace
+
+Prepared prepare(const Workplace& place, const Multiplication& product, const Region& block,
+                 const std::optional<ProductCheckpoint::Begun>& begun) {
+  Device& device = place.device;
+  std::jthread library = gemm::load_early(device.kind());  // overlaps with the start of the GPU
+  Prepared prepared;
+  prepared.device_seconds = bind(place);
+  device.device_memory().restart_peak();
+  ProductJob& job = prepared.job = job_of(place, product, block);
+  SourceFacts of_a = facts_of(product.a), of_b = facts_of(product.b);
   const std::optional<double> cached_or_unknown = cached_fraction(of_a, of_b);
   const double cached = cached_or_unknown.value_or(0);
-  job.reads =
-      choose_reads(limits, device.facts(), job.workers, std::move(of_a), std::move(of_b), cached);
+  job.reads = choose_reads(place.options, device.facts(), job.workers, std::move(of_a),
+                           std::move(of_b), cached);
   // Files in the page cache are in host memory already, so a second copy would gain little.
   const bool keeps = !device.reads_host_memory() && cached < mostly_cached;
   Rates rates = rates_for(device.facts(), place.devices, cached >= mostly_cached);
-  const std::uint64_t output_bytes = output_in_memory(product);
-  const auto fits = [&, trial = job](const Options& others) mutable {
-    try {
-      const Memory memory = divide_memory({device, others, place.devices}, output_bytes, trial);
-      return make_schedule(trial.problem, limits_of(memory, keeps), rates), true;
-    } catch (const Error&) {
-      return false;
-    }
-  };
-  const auto named = [&](const auto& divide) {
-    try {
-      return divide();
-    } catch (const Error& error) {
-      throw with_least_limit(error, limits, fits);
-    }
-  };
-  const Memory memory = named([&] { return divide_memory(place, output_bytes, job); });
+  const MemoryDivision division(place, output_in_memory(product), keeps, begun);
+  const Memory memory = division.divide(job, rates);
 
   if (memory.workspace != 0) prepared.workspace = Buffer(device.device_memory(), memory.workspace);
-  job.threads = limits.threads != 0 ? limits.threads : job.workers.lanes;
   if (library.joinable()) library.join();
   prepared.gemm =
-      gemm::make_gemm(kind, precision, job.types.operand,
+      gemm::make_gemm(device.kind(), product.precision, job.types.operand,
                       {prepared.workspace.data(), prepared.workspace.size()}, job.threads);
 
   const std::optional<double> measured =
       measure_flops(device, *prepared.gemm, job.problem, memory.for_panels);
   rates.flops = measured.value_or(rates.flops);
-  const Limits sizes = limits_of(memory, keeps);
-  job.schedule = named([&] {
-    return begun ? rest_of_schedule(job.problem, sizes, rates, begun->tiling, begun->tiles)
-                 : make_schedule(job.problem, sizes, rates);
-  });
-  prepared.plan = describe(
-      job, precision, job.schedule.cost.device_bytes + memory.workspace + job.pools.staging_bytes);
+  job.schedule = division.schedule(job, memory, rates);
+  prepared.plan =
+      describe(job, product.precision,
+               job.schedule.cost.device_bytes + memory.workspace + job.pools.staging_bytes);
   prepared.plan.page_cache_fraction = cached_or_unknown;
   if (measured) {
     prepared.plan.multiplying_seconds =

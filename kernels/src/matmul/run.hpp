@@ -67,8 +67,8 @@ struct ProductProgress {
 Error interrupted();
 
 /// Executes a schedule and writes its block of C to `file`. Calls `note` from time to time and at
-/// the end, also after an error, with the number of tiles of the schedule that are written. Of
-/// `wanted`, uses `stop` and `observe`. Adds to `stats`. Returns the number of bytes that crossed
+/// the end, also after an error, with the number of tiles of the schedule that are written.
+/// Uses `stop` and `observe` of `wanted`. Adds to `stats`. Returns the number of bytes that crossed
 /// the link. Four threads connected by pools:
 ///
 ///     reader ──pool──► multiplier ──tiles──► sender ──pool──► writer

@@ -68,7 +68,7 @@ struct Node : std::conditional_t<is_floating<T>, InfiniteCount, NoInfinities> {
     const double weight = left_values * right_values / (left_values + right_values);
     m2 = (m2 + right.m2) + (delta * delta) * weight;
     sum += right.sum;
-    // Of equal ones the first counts, which in Fortran order may be the right one.
+    // The first of equal ones counts, which in Fortran order may be the right one.
     const std::uint64_t min = rank_of<T>(min_key), right_min = rank_of<T>(right.min_key);
     if (right_min < min || (right_min == min && right.argmin < argmin)) take_minimum(right);
     const std::uint64_t max = rank_of<T>(max_key), right_max = rank_of<T>(right.max_key);

@@ -46,7 +46,7 @@ struct PlacedPart {
   std::size_t begin, end;
 };
 
-/// Divides a chunk by the arrays of the data. What is in none of them is in row-major order.
+/// Divides a chunk by the arrays of the data. Values in none of them are in row-major order.
 std::vector<PlacedPart> parts_of(std::span<const ColumnMajorArray> arrays, std::uint64_t first,
                                  std::size_t count);
 

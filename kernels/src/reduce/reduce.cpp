@@ -31,7 +31,7 @@ struct Found final : OpaqueState {
   TileTree<Node<T>> tree;
   std::vector<reduction::TileResult> tiles;  // of one chunk; kept to reuse the memory
   reduction::CpuLane lane;
-  // Of data in Fortran order.
+  // Used for data in Fortran order.
   std::vector<reduction::TilePlaces> places;
   reduction::TilePlaces lane_places;
   ExactSum sum;  // used if ReduceOptions::exact

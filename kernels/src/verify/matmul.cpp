@@ -1,12 +1,15 @@
+#include "base/least_limit.hpp"
 #include "verify/row_sums.hpp"
 
 #include <ooc/detail/kernels/matmul.hpp>
+#include <ooc/detail/sizing/dry_run_pass.hpp>
 #include <ooc/error.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -189,6 +192,7 @@ class ProductCheck {
   void run(std::size_t first, std::size_t count, Verification& result);
 
  private:
+  std::optional<Options> options_beside_vectors(Options options) const;
   Options options_for(Options options) const;
   std::function<void(const Progress&)> as_one(std::function<void(const Progress&)> report) const;
   RowPass pass(const Source& matrix, std::uint64_t rows, std::uint64_t columns,
@@ -209,20 +213,35 @@ class ProductCheck {
   PassOptions wanted_;
 };
 
-/// Gives the pool the memory that the vectors leave.
-Options ProductCheck::options_for(Options options) const {
-  options.ranks = nullptr;
+/// Returns options that give the passes the memory that the vectors leave; empty if a pass does not
+/// fit in that.
+std::optional<Options> ProductCheck::options_beside_vectors(Options options) const {
   const std::uint64_t needed = check_bytes(sizes_);
-  if (options.memory_bytes != 0) {
-    if (needed >= options.memory_bytes) {
-      throw Error(ErrorKind::memory,
-                  "the vectors of the check need " + std::to_string(needed) +
-                      " bytes, the limit is " + std::to_string(options.memory_bytes),
-                  {.remedies = {{Change::raise, "Options::memory_bytes"}}});
+  if (needed >= options.memory_bytes) return {};
+  options.memory_bytes -= needed;
+  try {
+    for (const Source* matrix : {&a_, &b_, &c_}) {
+      dry_run_pass(options, DeviceKind::cpu, {*matrix, size_of(matrix->type()->element)});
     }
-    options.memory_bytes -= needed;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::memory) throw;
+    return {};
   }
   return options;
+}
+
+/// Gives the passes the memory that the vectors leave. Throws Error(memory).
+Options ProductCheck::options_for(Options options) const {
+  options.ranks = nullptr;
+  if (options.memory_bytes == 0) return options;
+  if (const auto beside = options_beside_vectors(options)) return *beside;
+  throw with_least_limit(
+      {ErrorKind::memory,
+       "the check needs " + std::to_string(check_bytes(sizes_)) +
+           " bytes for its vectors and room for a chunk beside them, the limit is " +
+           std::to_string(options.memory_bytes),
+       {.remedies = {{Change::raise, "Options::memory_bytes"}}}},
+      options, [&](const Options& raised) { return options_beside_vectors(raised).has_value(); });
 }
 
 /// Reports the progress of all passes as that of one.

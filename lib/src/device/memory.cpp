@@ -83,14 +83,16 @@ void* MeteredMemory::do_allocate(std::size_t bytes, std::size_t alignment) {
   const std::size_t in_use = in_use_.fetch_add(bytes) + bytes;
   if (in_use > limit_) {
     in_use_ -= bytes;
+    const bool is_of_host = what_ == "host memory";
     throw Error(ErrorKind::memory,
                 std::to_string(bytes) + " more bytes of " + what_ + " are needed, but " +
                     std::to_string(in_use - bytes) + " of the " + std::to_string(limit_) +
                     " allowed are in use",
-                {.remedies = {{Change::raise, "Options::memory_bytes"},
-                              {Change::raise, "Options::device_bytes"},
-                              {Change::lower, "Options::chunk_bytes"},
-                              {Change::lower, "Options::streams"}}});
+                {.remedies = {
+                     {Change::raise, is_of_host ? "Options::memory_bytes" : "Options::device_bytes",
+                      std::to_string(in_use)},
+                     {Change::lower, "Options::chunk_bytes"},
+                     {Change::lower, "Options::streams"}}});
   }
   void* data = nullptr;
   try {

@@ -165,11 +165,15 @@ void prepare(std::span<const std::unique_ptr<Lane>> lanes, Device& device, const
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::memory || device.reads_host_memory()) throw;
     for (const auto& lane : lanes) lane->release();
-    const std::uint64_t allowed = device.device_memory().bytes_left();
+    const MeteredMemory& memory = device.device_memory();
+    const std::uint64_t allowed = memory.bytes_left();
     const bool is_limited = allowed < buffer_bytes;
     std::vector<Remedy> remedies{{Change::lower, "Options::chunk_bytes"},
                                  {Change::lower, "Options::streams"}};
-    if (is_limited) remedies.insert(remedies.begin(), {Change::raise, "Options::device_bytes"});
+    if (is_limited) {
+      const std::string least = std::to_string(memory.bytes_in_use() + buffer_bytes);
+      remedies.insert(remedies.begin(), {Change::raise, "Options::device_bytes", least});
+    }
     throw NoRoom(
         ErrorKind::memory,
         "the buffers of " + std::to_string(lanes.size()) + " streams take " +

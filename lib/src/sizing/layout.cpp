@@ -260,6 +260,34 @@ std::vector<Reason> reasons_for(const Facts& facts, const Wishes& wishes, const 
   return reasons;
 }
 
+SequentialPlan plan_of(const Facts& facts, const StepNeeds& needs,
+                       std::shared_ptr<const ChunkOrder> order, const ChunkSize& chunk) {
+  return {facts.source.extents,
+          {.chunk_records = chunk.piece_records,
+           .record_bytes = record_bytes_of(needs),
+           .order = std::move(order),
+           .share = needs.share,
+           .pieces_per_step = chunk.records / chunk.piece_records,
+           .before = needs.margin.before,
+           .after = needs.margin.after,
+           .records = needs.records,
+           .resident_records = needs.resident}};
+}
+
+/// Gives the layout the lanes, slots and reads in flight for which there is memory.
+void occupy(Layout& layout, const Occupancy& occupancy) {
+  if (occupancy.lanes < layout.lanes) layout.why_lanes = Choice::streams_within_limits;
+  layout.lanes = occupancy.lanes;
+  layout.slots = occupancy.slots;
+  layout.most_slots = occupancy.most_slots;
+  layout.tuned_depth = occupancy.tuned_depth;
+  layout.reads.queue_depth = occupancy.queue_depth;
+  // More threads would have nothing to do.
+  if (!layout.tuned_depth) {
+    layout.reads.threads = std::min(layout.reads.threads, layout.reads.queue_depth);
+  }
+}
+
 }  // namespace
 
 std::size_t StepNeeds::bytes() const {
@@ -308,15 +336,7 @@ Layout choose_layout(const Facts& facts, const Wishes& wishes) {
   const ChunkSize chunk = choose_chunk(facts, wishes, reading);
   const StepNeeds& needs = wishes.needs;
   const std::shared_ptr<const ChunkOrder> order = choose_order(facts, needs, reading, chunk);
-  SequentialPlan plan(facts.source.extents, {.chunk_records = chunk.piece_records,
-                                             .record_bytes = record_bytes_of(needs),
-                                             .order = order,
-                                             .share = needs.share,
-                                             .pieces_per_step = chunk.records / chunk.piece_records,
-                                             .before = needs.margin.before,
-                                             .after = needs.margin.after,
-                                             .records = needs.records,
-                                             .resident_records = needs.resident});
+  SequentialPlan plan = plan_of(facts, needs, order, chunk);
   const std::size_t extents = plan.max_extents();
   const bool gathers = extents > needs.inputs.size() || has_unaligned(facts.source, needs);
   IoConfig reads = read_config_for(facts, wishes, reading.config, extents, plan.chunk_bytes());
@@ -353,19 +373,7 @@ Layout choose_layout(const Facts& facts, const Wishes& wishes) {
   if (needs.resident != 0 && layout.reads_by_turns() && wishes.options.queue_depth == 0) {
     layout.reads.queue_depth = wishes.best_depth.value_or(layout.reads.queue_depth);
   }
-  const Occupancy occupancy = choose_occupancy(facts, wishes, layout);
-  if (occupancy.lanes < layout.lanes) {
-    layout.why_lanes = Choice::streams_within_limits;
-  }
-  layout.lanes = occupancy.lanes;
-  layout.slots = occupancy.slots;
-  layout.most_slots = occupancy.most_slots;
-  layout.tuned_depth = occupancy.tuned_depth;
-  layout.reads.queue_depth = occupancy.queue_depth;
-  // More threads would have nothing to do.
-  if (!layout.tuned_depth) {
-    layout.reads.threads = std::min(layout.reads.threads, layout.reads.queue_depth);
-  }
+  occupy(layout, choose_occupancy(facts, wishes, layout));
   layout.slots_ahead = choose_slots_ahead(facts, wishes.options, layout);
   layout.reasons = reasons_for(facts, wishes, layout);
   return layout;

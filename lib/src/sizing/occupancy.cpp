@@ -75,8 +75,8 @@ Occupancy most_generous(const Facts& facts, const Wishes& wishes, const Layout& 
 
 /// The next smaller occupancy: without room to tune the queue depth, then with fewer slots and no
 /// more reads than fit in them. Lanes that load their own chunks have a slot each, so there are
-/// fewer lanes. So have lanes whose steps are lent in their slots. Of lanes that take more memory
-/// than a slot, there are fewer before there are fewer slots. None of less than one slot.
+/// fewer lanes. So have lanes whose steps are lent in their slots. If a lane takes more memory than
+/// a slot, there are fewer lanes before there are fewer slots. Empty for a single slot.
 std::optional<Occupancy> smaller(Occupancy now, const Layout& layout, bool lends_slots,
                                  const HostBytes& beside) {
   if (now.tuned_depth) {

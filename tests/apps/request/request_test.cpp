@@ -51,7 +51,6 @@ TEST(RequestTest, HoldsEveryValueParsed) {
   EXPECT_EQ(request.run.options.device_bytes, 2 * ooc::GiB);
   EXPECT_EQ(request.run.options.threads, 5u);
   EXPECT_EQ(request.run.devices, (std::vector<DeviceName>{{ooc::DeviceKind::cuda, 3}}));
-  EXPECT_EQ(request.run.io_timeout, 1.5);
   EXPECT_EQ(request.run.side_files.plot, "p.svg");
   EXPECT_EQ(request.run.side_files.trace, "t.pftrace");
   EXPECT_EQ(request.run.side_files.report, "r.html");

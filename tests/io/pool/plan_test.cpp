@@ -231,9 +231,37 @@ TEST(Plan, GivesEachByteToOneChunkInOrder) {
   }
 }
 
+using Bytes = std::vector<std::pair<std::uint32_t, std::uint64_t>>;  // file, offset
+
+/// Inputs in pieces of files, and the place of each of their bytes.
+struct Inputs {
+  std::vector<Extent> extents;
+  std::vector<Bytes> places;
+};
+
+/// Chooses the sizes of the records, too.
+Inputs random_inputs(std::mt19937& random, std::uint64_t records,
+                     std::vector<std::uint64_t>& record_bytes) {
+  Inputs made{.extents = {}, .places = std::vector<Bytes>(record_bytes.size())};
+  for (std::uint32_t i = 0; i < record_bytes.size(); ++i) {
+    record_bytes[i] = 1 + random() % 5;
+    for (std::uint64_t left = records * record_bytes[i]; left != 0;) {
+      const std::uint64_t bytes = std::min<std::uint64_t>(left, 1 + random() % 50);
+      made.extents.push_back({.file = static_cast<std::uint32_t>(random() % 3),
+                              .offset = random() % 1000,
+                              .bytes = bytes,
+                              .input = i});
+      for (std::uint64_t j = 0; j < bytes; ++j) {
+        made.places[i].emplace_back(made.extents.back().file, made.extents.back().offset + j);
+      }
+      left -= bytes;
+    }
+  }
+  return made;
+}
+
 // As above, for several inputs with a margin around steps of several chunks.
 TEST(Plan, GivesTheSameRecordsOfEachInputWithTheirMargin) {
-  using Bytes = std::vector<std::pair<std::uint32_t, std::uint64_t>>;
   std::mt19937 random(2);
   for (int round = 0; round < 300; ++round) {
     const std::uint64_t records = random() % 60;
@@ -242,23 +270,9 @@ TEST(Plan, GivesTheSameRecordsOfEachInputWithTheirMargin) {
             .pieces_per_step = 1 + random() % 3};
     if (random() % 2 != 0) cut.before = random() % 30;
     if (random() % 2 != 0) cut.after = random() % 30;
-    std::vector<Extent> extents;
-    std::vector<Bytes> inputs(cut.record_bytes.size());
-    for (std::uint32_t i = 0; i < inputs.size(); ++i) {
-      cut.record_bytes[i] = 1 + random() % 5;
-      for (std::uint64_t left = records * cut.record_bytes[i]; left != 0;) {
-        const std::uint64_t bytes = std::min<std::uint64_t>(left, 1 + random() % 50);
-        extents.push_back({.file = static_cast<std::uint32_t>(random() % 3),
-                           .offset = random() % 1000,
-                           .bytes = bytes,
-                           .input = i});
-        for (std::uint64_t j = 0; j < bytes; ++j) {
-          inputs[i].emplace_back(extents.back().file, extents.back().offset + j);
-        }
-        left -= bytes;
-      }
-    }
-    const SequentialPlan plan(extents, cut);
+    const Inputs made = random_inputs(random, records, cut.record_bytes);
+    const std::vector<Bytes>& inputs = made.places;
+    const SequentialPlan plan(made.extents, cut);
     ASSERT_EQ(plan.records(), records);
     ASSERT_EQ(plan.size(), (records + cut.chunk_records - 1) / cut.chunk_records);
     for (std::size_t chunk = 0; chunk < plan.size(); ++chunk) {

@@ -175,7 +175,21 @@ TEST_F(DeviceMemoryTest, BlamesTheLimitIfThatIsTooLow) {
                "the buffers of 2 streams take 6291456 bytes of device memory, of which 4000 are "
                "allowed");
   EXPECT_EQ(advice(error.details()),
-            "raise Options::device_bytes, or lower Options::chunk_bytes or Options::streams");
+            "raise Options::device_bytes to at least 6291456, or lower Options::chunk_bytes or "
+            "Options::streams");
+}
+
+TEST_F(DeviceMemoryTest, NamesALimitThatIsEnough) {
+  const auto least = [&](std::size_t device_bytes) {
+    const Error error =
+        refusal(std::make_unique<test::LateDevice>(), {.device_bytes = device_bytes});
+    const Remedy& first = error.details().remedies.front();
+    EXPECT_EQ(first.setting, "Options::device_bytes");
+    return std::stoul(first.value);
+  };
+  const std::size_t enough = least(1000);
+  EXPECT_EQ(least(enough - 1), enough);
+  right_fold(std::make_unique<test::LateDevice>(), {.device_bytes = enough});
 }
 
 TEST_F(DeviceMemoryTest, KeepsAChunkThatTheUserHasFixed) {

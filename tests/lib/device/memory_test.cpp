@@ -27,6 +27,9 @@ TEST(MeteredMemory, CountsAndKeepsItsLimit) {
       EXPECT_NE(std::string(error.what()).find("500 more bytes of device memory"),
                 std::string::npos)
           << error.what();
+      EXPECT_EQ(advice(error.details()),
+                "raise Options::device_bytes to at least 1100, or lower Options::chunk_bytes or "
+                "Options::streams");
     }
     EXPECT_EQ(memory.bytes_in_use(), 600u);
     const Buffer third(memory, 400);

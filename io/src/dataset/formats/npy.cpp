@@ -251,8 +251,8 @@ void require_magic(Beginning& file) {
   }
 }
 
-/// Returns the number of bytes behind the first `expected` ones. Of a stream, RestProducer counts
-/// them.
+/// Returns the number of bytes behind the first `expected` ones. The producer of a stream
+/// counts them.
 std::uint64_t bytes_behind(const Beginning& file, std::uint64_t expected) {
   if (!file.bytes()) return 0;
   if (*file.bytes() < expected) {

@@ -27,8 +27,8 @@ struct FileSignature {
 /// behind them must be right, so that numbers are hardly ever taken for another format.
 std::optional<FileSignature> recognise(const FileSample& sample);
 
-/// True if a file that begins with these bytes is probably text, in ASCII or UTF-8. Of fewer than
-/// 512 bytes, all must be text, and one a newline; of more, 99 %.
+/// True if a file that begins with these bytes is probably text, in ASCII or UTF-8. Fewer than
+/// 512 bytes must all be text, with a newline; 99 % of more bytes must be.
 bool looks_like_text(std::string_view head);
 
 }  // namespace ooc
