@@ -175,7 +175,11 @@ usual_checks() {
     tests cpu cpu scripts/test --label-exclude "$left_out"
   fi
   for other in cpu-asan cpu-tsan; do
-    tests "$other" "$other" build_and_test "$other" --label-exclude '^full$'
+    if [[ -n ${complete:-} ]]; then
+      tests "$other" "$other" build_and_test "$other"
+    else
+      tests "$other" "$other" build_and_test "$other" --label-exclude '^full$'
+    fi
   done
   check "headers stand alone" check_headers
 

@@ -278,6 +278,15 @@ class DoubtfulTypeTest(CliTest):
             self.refuse(2, "x.dat: looks like float64, but nothing says its type", "reduce",
                         "x.dat", *words, hint="--dtype '>f8' .reads 10,000 values")
 
+    def test_an_ending_that_means_bytes_here(self):
+        for code, kind in (("u8", "uint"), ("i8", "int")):
+            self.write(f"x.{code}", np.arange(10_000, dtype=code))
+            for words in (["reduce"], ["convert", "--to", "f8", "-o", "y.npy"]):
+                self.refuse(2, f"x.{code}: looks like uint64, but its ending says {kind}8", *words,
+                            f"x.{code}", hint="--dtype uint64 .reads 10,000 values")
+            self.assertEqual(self.json("reduce", f"x.{code}", "--dtype", f"{kind}8")["result"]
+                             ["count"], 80_000)
+
     def test_times_that_nothing_says(self):
         """The lowest bytes of times are multiples of something, or 0."""
         for unit, start in (10**9, 1_700_000_000 * 10**9), (10**6, 1_700_000_000 * 10**6), \

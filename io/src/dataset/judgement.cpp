@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "dataset/judge.hpp"
 
@@ -81,7 +82,10 @@ bool type_is_default(const File& file, const Format& format) {
 
 void require_known_type(const File& file, Beginning& beginning, const Description& description,
                         const Format& format) {
-  if (description.bytes == 0 || !type_is_default(file, format)) return;
+  // .u8 and .i8 stand for bytes here, and for numbers of eight bytes in NumPy's code.
+  const auto named = type_of_ending(ending_of(file.path()));
+  const bool is_known = format.type || (named && ooc::size_of(*named) > 1);
+  if (description.bytes == 0 || is_known) return;
   const std::vector<std::byte> sample =
       description.offset == 0
           ? groups_of(beginning.first(glance_bytes), description.bytes)
@@ -90,14 +94,16 @@ void require_known_type(const File& file, Beginning& beginning, const Descriptio
   if (!guess.is_sure) return;
   const std::string values =
       group_digits(std::to_string(description.bytes / ooc::size_of(*guess.type)));
+  Remedy meant = read_as(
+      *guess.type, "reads " + values + " values, the first ones " + range_of(sample, *guess.type));
+  if (named && !guess.type->swapped) meant.value = name_of(guess.type->element);
   throw Error(ErrorKind::usage,
               file.path().string() + ": looks like " + std::string(name_of(guess.type->element)) +
-                  ", but nothing says its type",
+                  (named ? ", but its ending says " + std::string(name_of(*named))
+                         : ", but nothing says its type"),
               {.path = file.path(),
                .why = guess.reason,
-               .remedies = {read_as(*guess.type, "reads " + values + " values, the first ones " +
-                                                     range_of(sample, *guess.type)),
-                            read_as({ElementType::u1}, "counts bytes")}});
+               .remedies = {std::move(meant), read_as({ElementType::u1}, "counts bytes")}});
 }
 
 std::optional<FileSignature> signature_of(const File& file) {

@@ -186,8 +186,8 @@ class FaultWalk : public testing::TestWithParam<Machine> {
     Fault none(std::numeric_limits<std::size_t>::max(), Fault::Mode::once);
     expect_right_or_error({}, false, pass, none);
     const std::size_t threads = threads_of_this_process();  // threads of a driver stay
-    // With sanitizers every fifth call fails, but in .ci/full with AddressSanitizer every one.
-    const std::size_t step = number_in("OOC_FAULT_WALK_STEP").value_or(effort(1, 5));
+    // With sanitizers every tenth call fails; .ci/full lets every one fail there, too.
+    const std::size_t step = number_in("OOC_FAULT_WALK_STEP").value_or(effort(1, 10));
     for (const Fault::Mode mode : {Fault::Mode::once, Fault::Mode::from_then_on}) {
       const std::size_t points = test::walk(mode, step, [&](Fault& fault) {
         SCOPED_TRACE(name + ", run " + std::to_string(++runs_));
