@@ -382,10 +382,10 @@ int main(int count, char** arguments) {
   }
   ooc::Options options;
   if (direct) options.direct = ooc::DirectIo::yes;
-  compare_writes({ooc::make_device(device), options}, values, directory, rounds);
+  compare_writes(ooc::Coordinator(ooc::make_device(device), options), values, directory, rounds);
   std::cout << "to nowhere\n";
   options.make_engine = engine_to_nowhere;
-  compare_writes({ooc::make_device(device), options}, values, ".", rounds);
+  compare_writes(ooc::Coordinator(ooc::make_device(device), options), values, ".", rounds);
 
   const auto sums = ooc::fold(coordinator, ColumnSums{}, matrix).value.sums;
   double sum = 0;

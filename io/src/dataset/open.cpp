@@ -225,8 +225,8 @@ Source open_npy_stream(std::unique_ptr<Producer> stream, Beginning& beginning,
   if (description.by_columns && is_part(format)) throw no_part_by_columns(beginning.path(), format);
   const bool has_ended = beginning.has_ended();
   const std::size_t element_bytes = ooc::size_of(description.type);
-  auto array = std::make_unique<RestProducer>(std::move(stream), beginning.take(), has_ended,
-                                              description.offset, description.bytes);
+  auto array = array_of(rest_of(std::move(stream), beginning.take(), has_ended), description.offset,
+                        description.bytes);
   Source source(selected(std::move(array), format, element_bytes), std::move(description.type));
   if (description.by_columns) source.set_column_major({{0, description.shape}});
   if (is_part(format)) {
@@ -248,7 +248,7 @@ Source open_stream(std::unique_ptr<Producer> stream, const Format& format,
   require_numbers(beginning, format);
   if (!format.type) throw untyped(*stream, stop);
   const bool has_ended = beginning.has_ended();
-  auto all = std::make_unique<RestProducer>(std::move(stream), beginning.take(), has_ended);
+  auto all = rest_of(std::move(stream), beginning.take(), has_ended);
   Source source(selected(std::move(all), format, ooc::size_of(*format.type)), *format.type,
                 row_shape);
   source.type_reason = "asked for";

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "io/expect_error.hpp"
+#include "support/float_sum.hpp"
 
 namespace ooc {
 namespace {
@@ -44,15 +45,7 @@ class CheckTest : public testing::Test {
   Coordinator coordinator_{make_device(DeviceKind::cpu), {.streams = 2}};
 };
 
-struct Sum {
-  using Input = float;
-  using Partial = double;
-  static constexpr std::string_view partial_name = "sum";
-  void consume(Stream&, DeviceSpan<const float> in, double& sum) const {
-    sum = std::accumulate(in.begin(), in.end(), sum);
-  }
-  void merge(double& total, const double& part) const { total += part; }
-};
+using Sum = test::FloatSum;
 
 /// A float loses what is small beside the sum, which is no fault.
 struct RoundedSum {

@@ -19,20 +19,14 @@
 #include <vector>
 
 #include "io/expect_error.hpp"
+#include "support/float_sum.hpp"
 #include "support/late_device.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc {
 namespace {
 
-struct Sum {
-  using Input = float;
-  using Partial = double;
-  void consume(Stream&, DeviceChunk<const float> in, double& sum) const {
-    for (const float value : in) sum += value;
-  }
-  void merge(double& total, const double& part) const { total += part; }
-};
+using Sum = test::FloatSum;
 
 class OperatorSettingsTest : public testing::Test {
  protected:

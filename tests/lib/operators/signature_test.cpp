@@ -12,17 +12,12 @@
 #include <utility>
 #include <vector>
 
+#include "support/float_sum.hpp"
+
 namespace ooc {
 namespace {
 
-struct Sum {
-  using Input = float;
-  using Partial = double;
-  void consume(Stream&, DeviceChunk<const float> in, double& sum) const {
-    for (const float value : in) sum += value;
-  }
-  void merge(double& total, const double& part) const { total += part; }
-};
+using Sum = test::FloatSum;
 
 /// Functions that are templates, deduce what they return, or are overloaded.
 struct Templates {
