@@ -91,7 +91,7 @@ void require_known_type(const File& file, Beginning& beginning, const Descriptio
           ? groups_of(beginning.first(glance_bytes), description.bytes)
           : start_of(file, {.file = 0, .offset = description.offset, .bytes = description.bytes});
   const TypeGuess guess = guess_type(sample, description.bytes);
-  if (!guess.is_sure) return;
+  if (!guess.is_sure || (named && ooc::size_of(*guess.type) != 8)) return;
   const std::string values =
       group_digits(std::to_string(description.bytes / ooc::size_of(*guess.type)));
   Remedy meant = read_as(
