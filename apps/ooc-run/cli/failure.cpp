@@ -1,5 +1,6 @@
 #include "cli/failure.hpp"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -93,6 +94,10 @@ void print_error(const ooc::Error& error) {
 }
 
 void end_at_once(const ooc::Error& error, std::optional<int> exit_code) {
+  // The disk may answer after all, and another thread would print what it has found.
+  if (const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC); nowhere >= 0) {
+    dup2(nowhere, STDOUT_FILENO);
+  }
   print_error(error);
   _exit(exit_code.value_or(exit_code_of(error.kind())));
 }
