@@ -166,13 +166,22 @@ class SystemCallTest(FaultTest):
     def test_a_ring_that_fails_while_a_disk_stalls(self):
         """Reads that hang are waited for once by a ring that fails, not again on the way out."""
         self.need("strace")
-        beneath = self.directory / "beneath"
+        # A second wait always lasts ten seconds more; a busy machine delays some runs as much.
+        times = []
+        while len(times) < 3 and (not times or times[-1] > 19):
+            times.append(self.seconds_of_a_failing_ring(self.directory / str(len(times))))
+        self.assertLess(min(times), 19, "it repeats for so many seconds")
+        self.assertGreater(min(times), 9)
+        FIGURES["endless repeats"] += 1
+
+    def seconds_of_a_failing_ring(self, beneath):
+        """Returns how long a run repeats calls of a ring that fails while a read hangs."""
         beneath.mkdir()
         (beneath / "x.u8").write_bytes(bytes(64 * CHUNK))
         stall = beneath / ".stall"
         stall.touch()
         faulty = self.fault_fs(beneath, stall_at=CHUNK) / "x.u8"
-        log = self.directory / "calls"
+        log = beneath / "calls"
         process = subprocess.Popen(
             ["strace", "-f", "-ttt", "-o", log, "-e", "trace=io_uring_enter", "-e",
              "inject=io_uring_enter:error=EAGAIN:when=8+", PROGRAM, "reduce", faulty, "--engine",
@@ -186,9 +195,7 @@ class SystemCallTest(FaultTest):
         stall.unlink()
         _, said = process.communicate(timeout=120)
         self.assertRegex(said, "error: .*io_uring_enter.*EAGAIN")
-        seconds = float(failures[-1]) - float(failures[0])
-        self.assertTrue(9 < seconds < 19, f"it repeats for {seconds} s")
-        FIGURES["endless repeats"] += 1
+        return float(failures[-1]) - float(failures[0])
 
     def test_reduce(self):
         self.walk("reduce", "--chunk", 4 * CHUNK, "--threads", 4,
