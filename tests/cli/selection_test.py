@@ -99,6 +99,11 @@ class ListTest(CliTest):
                                       "--count", 20, stdin=file)
                 self.assertEqual(piped["result"], expected_count)
 
+    def test_a_name_of_several_lines(self):
+        self.write("two\nlines.u8", b"\1\2\3")
+        path = self.write("list", b"two\nlines.u8\0")
+        self.assertEqual(self.json("reduce", "--files-from", path, "-0")["result"]["sum"], 6)
+
     def test_more_than_a_command_line_holds(self):
         name = self.write("x" * 200 + ".u8", b"\1\2\3")
         path = self.write("list", f"{name}\n".encode() * 20_000)
@@ -118,7 +123,7 @@ class ListTest(CliTest):
         self.refuse(4, "y.f32", "reduce", "--files-from", self.write("list", b"y.f32"))
         self.refuse(2, "has null characters", "reduce", "--files-from",
                     self.write("list", b"x.f32\0x.f32\0"), hint="-0")
-        self.refuse(2, "one name of several lines", "reduce", "--files-from",
+        self.refuse(2, "has lines, but no null", "reduce", "--files-from",
                     self.write("list", b"x.f32\nx.f32\n"), "-0", hint="without -0")
         self.refuse(2, "needs --files-from", "reduce", path, "-0")
         self.refuse(2, "no file given", "reduce")

@@ -86,6 +86,7 @@ class TableTest(CliTest):
         self.assertEqual(process.returncode, 130, stderr)
         self.assertEqual(len(stdout.splitlines()), 3)
         self.assertIn("warning: PARTIAL: interrupted; covers", stderr)
+        self.assertNotIn("\\n", stderr)
 
 
 if __name__ == "__main__":

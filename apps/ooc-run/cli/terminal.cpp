@@ -169,10 +169,6 @@ std::string break_line(std::string_view line, std::size_t columns) {
 
 }  // namespace
 
-std::string line_for_stdout(std::string_view text) {
-  return wrap("", text, columns_for(STDOUT_FILENO));
-}
-
 std::string lines_for_stdout(std::string_view text) {
   const std::size_t columns = columns_for(STDOUT_FILENO);
   std::string lines;

@@ -50,9 +50,6 @@ int write_whole(int descriptor, std::string_view text,
 /// Writes to stderr. Ignores errors, since there is no way to report them and the run goes on.
 void print_to_stderr(std::string_view text);
 
-/// Returns a line for stdout, broken between words to the width of a terminal.
-std::string line_for_stdout(std::string_view text);
-
 /// Returns lines for stdout, each of which ends with a line break. Those that are wider than a
 /// terminal are broken between words.
 std::string lines_for_stdout(std::string_view text);

@@ -124,7 +124,7 @@ std::string HistogramPicture::bars(const ooc::Histogram& histogram) const {
                   rule.empty() ? "" : fmt::format(" (by the rule {})", rule),
                   format_real(histogram.edges.front()), format_real(histogram.edges.back()),
                   describe_rows(histogram, terminal, own_edges), logarithmic ? ", log scale" : "");
-  return line_for_stdout(heading) + "\n" +
+  return lines_for_stdout(heading) + "\n" +
          draw_histogram(histogram, terminal, logarithmic, own_edges);
 }
 

@@ -368,8 +368,8 @@ Outcome run(const MergeRequest& request, const Interrupt& interrupt) {
       request.run.output.json
           ? document(question.command, facts.input, answer(std::move(result), {}, {}),
                      describe_merge(parts, elapsed.count()), {&warning, warning.empty() ? 0u : 1u})
-          : line_for_stdout(title) + lines_for_stdout(text) + bars + "\n" +
-                line_for_stdout(describe_parts(parts));
+          : lines_for_stdout(title) + lines_for_stdout(text) + bars + "\n" +
+                lines_for_stdout(describe_parts(parts));
   if (histogram) {
     note_bins(*histogram, bins, question.type.element, outcome);
     // A picture does not say where the type is from.

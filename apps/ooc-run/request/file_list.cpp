@@ -58,15 +58,16 @@ std::vector<std::string> read_files(const Arguments& arguments) {
   }
   const std::string text = read_list(*list);
   const bool ends_with_null = arguments.has("null");
-  if (!ends_with_null && text.find('\0') != std::string::npos) {
+  const bool has_nulls = text.find('\0') != std::string::npos;
+  if (!ends_with_null && has_nulls) {
     refuse_usage(fmt::format("--files-from {}: has null characters", *list),
                  "-0 (--null) reads a list whose names end with them");
   }
-  files = split(text, ends_with_null ? '\0' : '\n');
-  if (ends_with_null && files.size() == 1 && files.front().find('\n') != std::string::npos) {
-    refuse_usage(fmt::format("--files-from {}: is one name of several lines", *list),
+  if (ends_with_null && !has_nulls && text.find('\n') != std::string::npos) {
+    refuse_usage(fmt::format("--files-from {}: has lines, but no null characters", *list),
                  "without -0 (--null), each line is a name");
   }
+  files = split(text, ends_with_null ? '\0' : '\n');
   if (files.empty()) {
     refuse_usage(
         fmt::format("--files-from {}: names no file", *list),

@@ -281,13 +281,13 @@ std::string footer(const ooc::Stats& stats) {
   return text + describe_passes(stats) + describe_checkpoints(stats);
 }
 
-std::string partial_line(const ooc::Source& source, const ooc::Stats& stats) {
+std::string describe_partial(const ooc::Source& source, const ooc::Stats& stats) {
   if (!stats.outcome.partial) return {};
-  return line_for_stdout(fmt::format(
+  return fmt::format(
       "PARTIAL: interrupted; covers {}{} of {}", stats.layout.in_order ? "the first " : "",
       format_decimal_bytes(static_cast<double>(stats.outcome.bytes)),
       source.is_produced() ? printable(source.name())
-                           : format_decimal_bytes(static_cast<double>(source.bytes()))));
+                           : format_decimal_bytes(static_cast<double>(source.bytes())));
 }
 
 std::string checksum_line(const ooc::Stats& stats, bool wanted) {

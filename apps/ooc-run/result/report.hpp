@@ -50,8 +50,8 @@ std::string footer(const ooc::Stats& stats);
 /// Adds a note on bytes behind the arrays of .npy files, if there are any.
 void note_behind(const ooc::Source& source, Outcome& outcome);
 
-/// Returns a line that says which part of the input the result covers. Empty if it covers all.
-std::string partial_line(const ooc::Source& source, const ooc::Stats& stats);
+/// Returns a sentence that says which part of the input the result covers. Empty if it covers all.
+std::string describe_partial(const ooc::Source& source, const ooc::Stats& stats);
 
 /// Returns a line with the checksum of the input, or the reason why there is none. Empty unless
 /// `wanted`.

@@ -292,8 +292,8 @@ Outcome Session::report(Report report, const ooc::Stats& stats) {
   outcome.document =
       settings_.output.json
           ? document(report.command, report.input, std::move(report.result), run, warnings_)
-          : line_for_stdout(report.heading) + lines_for_stdout(report.text) + "\n" +
-                line_for_stdout(footer(stats));
+          : lines_for_stdout(report.heading) + lines_for_stdout(report.text) + "\n" +
+                lines_for_stdout(footer(stats));
   return outcome;
 }
 
@@ -365,17 +365,18 @@ Outcome Session::report(std::string_view command, const ooc::Source& source,
                         const Verified& verified, const std::string& figure) {
   Json input = describe_input(source, settings_.format);
   const bool checksum = settings_.checksum;
+  std::string partial = describe_partial(source, stats);
+  if (!partial.empty()) partial += '\n';
   if (checksum)
     input["checksum_xxh3_128"] = stats.outcome.checksum ? Json(*stats.outcome.checksum) : nullptr;
-  Outcome outcome =
-      report({.command = command,
-              .input = std::move(input),
-              .result = answer(std::move(result), stats, verified),
-              .heading = heading(source),
-              .text = partial_line(source, stats) + text + checksum_line(stats, checksum) +
-                      verified_line(verified.seconds),
-              .figure = figure},
-             stats);
+  Outcome outcome = report(
+      {.command = command,
+       .input = std::move(input),
+       .result = answer(std::move(result), stats, verified),
+       .heading = heading(source),
+       .text = partial + text + checksum_line(stats, checksum) + verified_line(verified.seconds),
+       .figure = figure},
+      stats);
   note_behind(source, outcome);
   if (verified.why_not) outcome.fail(*verified.why_not);
   return outcome;

@@ -87,7 +87,7 @@ class UringEngine final : public TryingEngine {
 
   Uring ring_;
   bool writes_;
-  bool has_failed_ = false;  // for as long as is sensible
+  bool has_failed_ = false;  // a wait for it was given up
   std::span<std::byte> registered_;
   std::size_t piece_ = 0;
 };

@@ -201,7 +201,7 @@ Stats dry_run_histogram(const Options& machine, DeviceKind device, const Source&
   const std::size_t passes = histogram_passes(source, options);
   if (passes > 1 && source.is_produced()) throw binning::read_once(source, options);
   const ElementType type = source.element();
-  const std::size_t bins = binning::likely_bins(options, type, source.bytes() / size_of(type));
+  const std::size_t bins = binning::likely_bins(options, type, source.elements());
   Stats stats = dry_run_pass(machine, device, {source, size_of(type)}, {}, wanted,
                              binning::counting_bytes(type, bins));
   stats.outcome.passes = passes;

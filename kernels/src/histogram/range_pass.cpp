@@ -134,8 +134,8 @@ std::size_t number_of_bins(const Source& source, const Survey& survey, BinCount 
   if (!wanted.rule()) return wanted.number();
   if (*wanted.rule() == BinRule::scott) require_deviation(source, survey);
   const auto& [lowest, highest, nan, below, above] = survey.extremes;
-  const std::uint64_t elements = source.bytes() / size_of(source.element());
-  const double bins = bins_by(*wanted.rule(), {.count = elements - nan - below - above,
+  const std::uint64_t finite = source.elements() - nan - below - above;
+  const double bins = bins_by(*wanted.rule(), {.count = finite,
                                                .lowest = lowest,
                                                .highest = highest,
                                                .stddev = survey.stddev.value_or(0),
@@ -168,8 +168,7 @@ Result<Survey> survey(Coordinator& coordinator, const Source& source,
                       const HistogramOptions& options, FoundBins& found,
                       const PassOptions& wanted) {
   const ElementType type = source.element();
-  const std::uint64_t elements = source.bytes() / size_of(type);
-  const HostBytes counting = counting_bytes(type, likely_bins(options, type, elements));
+  const HostBytes counting = counting_bytes(type, likely_bins(options, type, source.elements()));
   return ooc::visit(type, [&]<class T>(std::type_identity<T>) -> Result<Survey> {
     const FindExtremes<T> extremes{counting};
     if (!needs_deviation(options)) {

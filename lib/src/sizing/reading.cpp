@@ -58,7 +58,7 @@ Reading choose_reading(const Facts& facts, const Wishes& wishes) {
   std::size_t lanes = workers.lanes;
   Choice why_lanes = workers.why_lanes;
   if (needs.lending && !facts.device.reads_host_memory) {
-    lanes *= 2;  // each has one buffer, so these have the buffers of a fold
+    lanes *= 2;  // each has one buffer
   } else if (options.streams == 0 && !facts.device.uses_host_cores) {
     ++lanes;  // kernels that take as long as copies, or wait for each other, need one more
     why_lanes = Choice::three_streams;
