@@ -10,7 +10,7 @@
 #include "measure/disk.hpp"
 #include "measure/figures.hpp"
 
-namespace ooc::bench {
+namespace ooc::detail::bench {
 
 // Each function measures one thing and returns it as JSON, in SI units.
 
@@ -47,4 +47,4 @@ nlohmann::ordered_json pass(const PassOptions& options);
 /// Returns {"median", "min", "max", "runs"}.
 nlohmann::ordered_json spread(std::vector<double> figures);
 
-}  // namespace ooc::bench
+}  // namespace ooc::detail::bench

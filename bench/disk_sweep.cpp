@@ -8,7 +8,7 @@
 
 #include "bench.hpp"
 
-namespace ooc::bench {
+namespace ooc::detail::bench {
 
 nlohmann::ordered_json disk_sweep(const std::string& path, measure::DiskSetting only, int runs) {
   const File file = File::open(path);
@@ -32,4 +32,4 @@ nlohmann::ordered_json disk_sweep(const std::string& path, measure::DiskSetting 
       {"bytes_per_part", sweep.part_bytes()}, {"best_bytes_per_second", best}, {"sweep", table}};
 }
 
-}  // namespace ooc::bench
+}  // namespace ooc::detail::bench

@@ -3,14 +3,14 @@
 #include "measure/link.hpp"
 
 #include <ooc/detail/base/units.hpp>
-#include <ooc/detail/device/buffer.hpp>
 #include <ooc/device.hpp>
+#include <ooc/memory.hpp>
 
 #include <array>
 
 #include "bench.hpp"
 
-namespace ooc::bench {
+namespace ooc::detail::bench {
 
 nlohmann::ordered_json link(bool cuda, int runs) {
   const auto device = make_device(cuda ? DeviceKind::cuda : DeviceKind::cpu);
@@ -40,4 +40,4 @@ nlohmann::ordered_json link(bool cuda, int runs) {
           {"by_chunk", table}};
 }
 
-}  // namespace ooc::bench
+}  // namespace ooc::detail::bench

@@ -13,7 +13,7 @@
 
 #include "bench.hpp"
 
-namespace ooc::bench {
+namespace ooc::detail::bench {
 
 nlohmann::ordered_json spread(std::vector<double> figures) {
   return measure::describe(measure::spread_of(std::move(figures)));
@@ -107,11 +107,11 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace ooc::bench
+}  // namespace ooc::detail::bench
 
 int main(int argc, char** argv) {
   try {
-    return ooc::bench::run(argc, argv);
+    return ooc::detail::bench::run(argc, argv);
   } catch (const std::exception& error) {
     std::cerr << "ooc-bench: error: " << error.what() << '\n';
     return 1;

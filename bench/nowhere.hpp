@@ -7,12 +7,12 @@
 #include <string_view>
 
 /// Completes writes without writing.
-class Nowhere final : public ooc::Engine {
+class Nowhere final : public ooc::detail::Engine {
  public:
   explicit Nowhere(std::size_t depth) : depth_(depth) {}
-  void start(ooc::Request& request) override { started_.push_back(&request); }
-  ooc::Request& wait() override {
-    ooc::Request* const request = started_.front();
+  void start(ooc::detail::Request& request) override { started_.push_back(&request); }
+  ooc::detail::Request& wait() override {
+    ooc::detail::Request* const request = started_.front();
     started_.pop_front();
     request->done = request->bytes;
     return *request;
@@ -23,5 +23,5 @@ class Nowhere final : public ooc::Engine {
 
  private:
   std::size_t depth_;
-  std::deque<ooc::Request*> started_;
+  std::deque<ooc::detail::Request*> started_;
 };

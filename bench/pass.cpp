@@ -3,9 +3,9 @@
 // any size, to measure memory.
 
 #include <ooc/coordinator.hpp>
-#include <ooc/detail/kernels/histogram.hpp>
-#include <ooc/detail/kernels/reduce.hpp>
 #include <ooc/error.hpp>
+#include <ooc/histogram.hpp>
+#include <ooc/reduce.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -20,7 +20,7 @@
 
 #include "bench.hpp"
 
-namespace ooc::bench {
+namespace ooc::detail::bench {
 
 namespace {
 
@@ -153,4 +153,4 @@ nlohmann::ordered_json pass(const PassOptions& options) {
           {"cpu_seconds_per_gb", spread(cpu_seconds_per_gb)}};
 }
 
-}  // namespace ooc::bench
+}  // namespace ooc::detail::bench

@@ -3,11 +3,13 @@
 
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/dataset/residency.hpp>
-#include <ooc/detail/device/buffer.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
+#include <ooc/detail/dataset/target_file.hpp>
 #include <ooc/detail/pass/pass_threads.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
 #include <ooc/detail/transfer/reader.hpp>
 #include <ooc/detail/transfer/writer.hpp>
+#include <ooc/memory.hpp>
 #include <ooc/target.hpp>
 
 #include "bench.hpp"
@@ -21,7 +23,7 @@
 #include <optional>
 #include <thread>
 
-namespace ooc::bench {
+namespace ooc::detail::bench {
 
 namespace {
 
@@ -81,18 +83,18 @@ class SteadyCopies {
 
 nlohmann::ordered_json read_alone(const std::string& file, bool cuda, bool copying, int runs) {
   const auto device = make_device(cuda ? DeviceKind::cuda : DeviceKind::cpu);
-  const Source source{File::open(file)};
+  const Source source = open_bytes(file);
   const Options options;
   const Workers workers = choose_workers(options, device->facts());
   const IoConfig config = choose_read_config(options, device->facts(), workers, facts_of(source));
-  const SequentialPlan plan(source.extents(), config.chunk_bytes);
+  const SequentialPlan plan(extents_of(source), config.chunk_bytes);
   ChunkPool pool = make_pool(*device, config);
   std::vector<double> seconds;
   std::optional<SteadyCopies> copies;
   if (copying) copies.emplace(*device);
   for (int run = 0; run < runs; ++run) {
     pool.restart();
-    Reader reader(source.files(), plan, pool, make_engine(options, config, pool),
+    Reader reader(files_of(source), plan, pool, make_engine(options, config, pool),
                   config.block_bytes, config.direct);
     const Clock clock;
     PassThreads threads({&pool});
@@ -222,4 +224,4 @@ nlohmann::ordered_json gemm_in_core(std::uint64_t length, const std::string& com
           {"flops_per_second", 2 * n * n * n / time["median"].get<double>()}};
 }
 
-}  // namespace ooc::bench
+}  // namespace ooc::detail::bench

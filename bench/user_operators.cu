@@ -20,12 +20,12 @@
 // Prints rates without the start of the device, and the median of their ratios with its range.
 
 #include <ooc/chunks.hpp>
-#include <ooc/detail/device/buffer.hpp>
-#include <ooc/detail/kernels/reduce.hpp>
 #include <ooc/execute.hpp>
 #include <ooc/filter.hpp>
 #include <ooc/fold.hpp>
 #include <ooc/map.hpp>
+#include <ooc/memory.hpp>
+#include <ooc/reduce.hpp>
 #include <ooc/resident.hpp>
 #include <ooc/scan.hpp>
 
@@ -319,8 +319,8 @@ void compare(const std::string& name, std::size_t rounds, const std::function<do
 }
 
 /// Returns an engine that drops what it is given to write.
-std::unique_ptr<ooc::Engine> engine_to_nowhere(const ooc::EngineOptions& wanted) {
-  if (!wanted.writes) return ooc::make_engine(wanted);
+std::unique_ptr<ooc::detail::Engine> engine_to_nowhere(const ooc::detail::EngineOptions& wanted) {
+  if (!wanted.writes) return ooc::detail::make_engine(wanted);
   return std::make_unique<Nowhere>(wanted.depth);
 }
 

@@ -1,6 +1,6 @@
 #include <ooc/execute.hpp>
-#include <ooc/fields.hpp>
 #include <ooc/filter.hpp>
+#include <ooc/records.hpp>
 
 #include <iostream>
 

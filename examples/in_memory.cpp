@@ -1,5 +1,5 @@
 #include <ooc/check.hpp>
-#include <ooc/fields.hpp>
+#include <ooc/records.hpp>
 
 #include <iostream>
 #include <numeric>

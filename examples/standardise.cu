@@ -1,6 +1,6 @@
 #include <ooc/execute.hpp>
 #include <ooc/map.hpp>
-#include <ooc/operators.hpp>
+#include <ooc/ooc.hpp>
 
 #include <thrust/transform.h>
 

@@ -14,8 +14,8 @@ LAYERS = ["io", "lib", "kernels", "mpi", "apps", "bench"]
 ROOMS = {
     "io": ["src/base", "src/file", "src/content", "src/dataset", "src/pool", "src/engine",
            "src/http", "src/transfer"],
-    "lib": ["src/device", "src/observe", "src/checksum", "src/sizing", "src/pass",
-            "src/ranks", "src/parts", "src/operators"],
+    "lib": ["src/device", "src/observe", "src/checksum", "src/json", "src/sizing", "src/pass",
+            "src/ranks", "src/inputs", "src/partials", "src/parts", "src/operators"],
     "kernels": ["src/base", "src/gemm", "src/histogram", "src/reduce", "src/convert",
                 "src/matmul/plan", "src/matmul", "src/verify"],
     "apps": ["measure", *(f"ooc-run/{room}" for room in (

@@ -34,7 +34,7 @@ BACKENDS_MEET = "lib/include/ooc/execute.hpp"
 # The one header that refuses an older standard of the language.
 LANGUAGE = "io/include/ooc/detail/base/language.hpp"
 
-MAX_PUBLIC = 19
+MAX_PUBLIC = 25  # 24, and that of ooc::mpi
 
 # Documents for those who change the library, which may name its parts.
 INSIDE = re.compile(r"(io|lib|kernels|mpi|apps|bench)/.*|docs/decisions/.*|docs/glossary\.md|"
@@ -45,37 +45,45 @@ TESTED_ELSEWHERE = {
     LANGUAGE: "tests/package_test.sh",
     "io/include/ooc/detail/base/api.hpp": "tests/linking_test.py",
     "io/include/ooc/detail/file/extent.hpp": "tests/io/pool/plan_test.cpp",
-    "io/include/ooc/detail/pool/record_range.hpp": "tests/lib/operators/part_test.cpp",
-    "io/include/ooc/detail/base/byte_reader.hpp": "tests/lib/operators/part_test.cpp",
+    "io/include/ooc/detail/base/byte_reader.hpp": "tests/lib/parts/collect_test.cpp",
     "io/include/ooc/detail/pool/blocks.hpp": "tests/io/pool/share_test.cpp",
     "io/include/ooc/detail/http/remote_object.hpp": "tests/cli/remote_test.py",
     "io/include/ooc/detail/dataset/sample.hpp": "tests/cli/info_test.py",
     "io/include/ooc/detail/file/page_reader.hpp": "tests/io/dataset/judgement_test.cpp",
     "io/include/ooc/detail/dataset/producer.hpp": "tests/io/transfer/producer_reader_test.cpp",
-    "lib/include/ooc/detail/operators/partial_functions.hpp":
-        "tests/lib/operators/partials_test.cpp",
+    "lib/include/ooc/detail/partials/partial_functions.hpp":
+        "tests/lib/partials/partials_test.cpp",
     "lib/include/ooc/detail/pass/operation.hpp": "tests/lib/pass/coordinator_test.cpp",
-    "lib/include/ooc/detail/pass/options.hpp": "tests/lib/pass/coordinator_test.cpp",
     "io/include/ooc/detail/transfer/transfer.hpp": "tests/io/transfer/writer_test.cpp",
     "kernels/include/ooc/detail/kernels/blas.hpp": "tests/kernels/gemm/gemm_test.cpp",
     "kernels/include/ooc/detail/kernels/chunk_kernel.hpp": "tests/apps/bench/run_test.cpp",
     "kernels/include/ooc/ooc.hpp": "tests/package_test.sh",
-    "kernels/include/ooc/operators.hpp": "tests/package_test.sh",
-    "lib/include/ooc/detail/device/buffer.hpp": "tests/lib/device/memory_test.cpp",
     "mpi/include/ooc/mpi.hpp": "tests/mpi_test.py",
     "lib/include/ooc/execute.hpp": "tests/lib/operators/fold_test.cu",
     "lib/include/ooc/detail/sizing/io_config.hpp": "tests/lib/sizing/layout_test.cpp",
     "lib/include/ooc/detail/sizing/typical_rates.hpp": "tests/apps/run/device_choice_test.cpp",
     "lib/include/ooc/detail/observe/reporters.hpp": "tests/lib/observe/trace_event_test.cpp",
-    "lib/include/ooc/detail/device/metered_memory.hpp": "tests/lib/device/memory_test.cpp",
-    "lib/include/ooc/detail/observe/reason.hpp": "tests/apps/result/reasons_test.cpp",
-    "lib/include/ooc/detail/operators/checkpoint_file.hpp":
-        "tests/lib/operators/checkpoint_test.cpp",
-    "lib/include/ooc/detail/operators/checkpointed.hpp": "tests/lib/operators/checkpoint_test.cpp",
+    "lib/include/ooc/detail/parts/checkpoint_file.hpp":
+        "tests/lib/parts/checkpoint_test.cpp",
+    "lib/include/ooc/detail/operators/fold_job.hpp": "tests/lib/parts/checkpoint_test.cpp",
     "lib/include/ooc/detail/operators/fold_operation.hpp": "tests/lib/operators/fold_test.cu",
-    "lib/include/ooc/detail/operators/result.hpp": "tests/lib/operators/fold_test.cu",
-    "lib/include/ooc/detail/operators/resumable_job.hpp":
+    "lib/include/ooc/detail/parts/resumable_job.hpp":
         "tests/lib/operators/output_job_test.cpp",
+    "io/include/ooc/memory.hpp": "tests/lib/device/memory_test.cpp",
+    "io/include/ooc/detail/base/heap_memory.hpp": "tests/io/pool/slots_test.cpp",
+    "io/include/ooc/detail/dataset/source_access.hpp": "tests/io/dataset/source_test.cpp",
+    "io/include/ooc/detail/dataset/target_file.hpp": "tests/io/dataset/target_test.cpp",
+    "lib/include/ooc/detail/device/binding.hpp": "tests/lib/pass/guest_test.cpp",
+    "lib/include/ooc/detail/device/decoder.hpp": "tests/lib/device/device_test.cpp",
+    "lib/include/ooc/detail/device/resident_room.hpp":
+        "tests/lib/operators/resident_limits_test.cpp",
+    "lib/include/ooc/detail/inputs/pass_inputs.hpp": "tests/lib/inputs/zip_test.cpp",
+    "lib/include/ooc/detail/parts/found.hpp": "tests/lib/parts/collect_test.cpp",
+    "lib/include/ooc/detail/parts/saved_part.hpp": "tests/lib/parts/part_file_test.cpp",
+    "lib/include/ooc/detail/parts/part_file.hpp": "tests/lib/parts/part_file_test.cpp",
+    "lib/include/ooc/detail/pass/run_pass.hpp": "tests/lib/pass/coordinator_test.cpp",
+    "lib/include/ooc/detail/pass/reservation.hpp": "tests/lib/pass/coordinator_test.cpp",
+    "lib/include/ooc/records.hpp": "tests/lib/inputs/fields_test.cpp",
 }
 
 STANDARD = re.compile(r"[a-z_]+")
@@ -279,7 +287,7 @@ class TidyTest(unittest.TestCase):
     def test_settings_of_remedies_have_options(self):
         """Every setting that the library names exists, and an option says that it sets it."""
         library = {name: TEXT[name] for name in self.library_code()}
-        in_remedies = r'Change::\w+,\s*"([\w:]+)"'
+        in_remedies = r'RemedyAction::\w+,\s*"([\w:]+)"'
         in_texts = r'"[^"\n]*\b((?:Options|\w+Options|Format|Target)::[a-z]\w*)[^"\n]*"'
         named = {setting for text in library.values() for pattern in (in_remedies, in_texts)
                  for setting in re.findall(pattern, text)}

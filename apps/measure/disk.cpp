@@ -1,16 +1,16 @@
 #include "measure/disk.hpp"
 
 #include <ooc/detail/base/units.hpp>
-#include <ooc/detail/device/buffer.hpp>
 #include <ooc/detail/engine/engine.hpp>
 #include <ooc/error.hpp>
+#include <ooc/memory.hpp>
 
 #include <algorithm>
 #include <numeric>
 
 #include "measure/figures.hpp"
 
-namespace ooc::measure {
+namespace ooc::detail::measure {
 
 namespace {
 
@@ -99,4 +99,4 @@ const DiskSweep::Row& DiskSweep::best() const {
       rows_, {}, [](const Row& row) { return spread_of(row.bytes_per_second).median; });
 }
 
-}  // namespace ooc::measure
+}  // namespace ooc::detail::measure

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace ooc::measure {
+namespace ooc::detail::measure {
 
 /// The settings of reads from a disk.
 struct DiskSetting {
@@ -57,4 +57,4 @@ class DiskSweep {
   std::mt19937_64 random_{std::random_device{}()};
 };
 
-}  // namespace ooc::measure
+}  // namespace ooc::detail::measure

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-namespace ooc::measure {
+namespace ooc::detail::measure {
 
 namespace {
 
@@ -35,4 +35,4 @@ nlohmann::ordered_json describe(const Spread& spread) {
       {"median", spread.median}, {"min", spread.min}, {"max", spread.max}, {"runs", spread.runs}};
 }
 
-}  // namespace ooc::measure
+}  // namespace ooc::detail::measure

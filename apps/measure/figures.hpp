@@ -5,7 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
-namespace ooc::measure {
+namespace ooc::detail::measure {
 
 class Clock {
  public:
@@ -32,4 +32,4 @@ Spread spread_of(std::vector<double> figures);
 /// Returns {"median", "min", "max", "runs"}.
 nlohmann::ordered_json describe(const Spread& spread);
 
-}  // namespace ooc::measure
+}  // namespace ooc::detail::measure

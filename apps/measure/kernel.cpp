@@ -3,9 +3,9 @@
 #include <ooc/detail/base/io_meter.hpp>
 #include <ooc/detail/base/repeats.hpp>
 #include <ooc/detail/base/units.hpp>
-#include <ooc/detail/device/buffer.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
 #include <ooc/error.hpp>
+#include <ooc/memory.hpp>
 
 #include <unistd.h>
 
@@ -18,7 +18,7 @@
 #include "measure/page_cache.hpp"
 #include "measure/run_parallel.hpp"
 
-namespace ooc::measure {
+namespace ooc::detail::measure {
 
 namespace {
 
@@ -119,4 +119,4 @@ void KernelAlone::round() {
   bytes_per_second_.push_back(bytes / seconds);
 }
 
-}  // namespace ooc::measure
+}  // namespace ooc::detail::measure

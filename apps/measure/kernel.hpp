@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-namespace ooc::measure {
+namespace ooc::detail::measure {
 
 /// Measures the rate of a kernel alone, on data in device memory or, on the CPU, in the cache of
 /// each core. Kernels of bytes compute on the beginning of a file, kernels of floats on uniform
@@ -36,4 +36,4 @@ class KernelAlone {
   std::vector<double> bytes_per_second_;
 };
 
-}  // namespace ooc::measure
+}  // namespace ooc::detail::measure

@@ -1,7 +1,7 @@
 #include "measure/link.hpp"
 
 #include <ooc/detail/base/units.hpp>
-#include <ooc/detail/device/buffer.hpp>
+#include <ooc/memory.hpp>
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 
 #include "measure/figures.hpp"
 
-namespace ooc::measure {
+namespace ooc::detail::measure {
 
 namespace {
 
@@ -88,4 +88,4 @@ const LinkSweep::Row& LinkSweep::best_d2h() const {
   return *std::ranges::max_element(rows_, {}, [](const Row& row) { return median_of(row.d2h); });
 }
 
-}  // namespace ooc::measure
+}  // namespace ooc::detail::measure

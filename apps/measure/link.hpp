@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace ooc::measure {
+namespace ooc::detail::measure {
 
 /// Measures the rate of the link alone: copies between page-locked memory and the device, chunk by
 /// chunk, in each direction and in both at once.
@@ -44,4 +44,4 @@ class LinkSweep {
 /// Returns the host memory used by each direction (bytes), which is larger than any cache.
 std::size_t link_host_bytes();
 
-}  // namespace ooc::measure
+}  // namespace ooc::detail::measure

@@ -17,7 +17,7 @@
 #include "measure/figures.hpp"
 #include "measure/run_parallel.hpp"
 
-namespace ooc::measure {
+namespace ooc::detail::measure {
 
 namespace {
 
@@ -82,4 +82,4 @@ const PageCacheCopies::Row& PageCacheCopies::best() const {
       rows_, {}, [](const Row& row) { return spread_of(row.bytes_per_second).median; });
 }
 
-}  // namespace ooc::measure
+}  // namespace ooc::detail::measure

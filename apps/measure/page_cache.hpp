@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace ooc::measure {
+namespace ooc::detail::measure {
 
 /// Asks the kernel to evict a file from the page cache; it may keep some pages. Throws
 /// Error(input).
@@ -39,4 +39,4 @@ class PageCacheCopies {
   std::vector<Row> rows_;
 };
 
-}  // namespace ooc::measure
+}  // namespace ooc::detail::measure

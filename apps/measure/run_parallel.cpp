@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace ooc::measure {
+namespace ooc::detail::measure {
 
 void run_parallel(std::size_t count, const std::function<void(std::size_t)>& work) {
   std::vector<std::exception_ptr> errors(count);
@@ -30,4 +30,4 @@ void run_parallel(std::size_t count, const std::function<void(std::size_t)>& wor
   }
 }
 
-}  // namespace ooc::measure
+}  // namespace ooc::detail::measure

@@ -1,5 +1,6 @@
 #include "measure/serial.hpp"
 
+#include <ooc/detail/base/heap_memory.hpp>
 #include <ooc/detail/base/io_meter.hpp>
 #include <ooc/detail/base/repeats.hpp>
 #include <ooc/error.hpp>
@@ -12,7 +13,7 @@
 
 #include "measure/figures.hpp"
 
-namespace ooc::measure {
+namespace ooc::detail::measure {
 
 namespace {
 
@@ -34,8 +35,8 @@ void read(const File& file, std::uint64_t offset, std::byte* memory, std::size_t
 
 SerialPass::SerialPass(Device& device, KernelKind kind, std::size_t chunk_bytes, bool pinned)
     : stream_(device.make_stream()), kernel_(make_chunk_kernel(kind, *stream_)) {
-  std::pmr::memory_resource* const pageable = std::pmr::new_delete_resource();
-  host_ = Buffer(pinned ? device.host_memory() : *pageable, chunk_bytes);
+  host_ = Buffer(pinned ? static_cast<MemoryResource&>(device.host_memory()) : heap_memory(),
+                 chunk_bytes);
   std::memset(host_.data(), 0, chunk_bytes);  // fault the pages in before the clock starts
   if (!device.reads_host_memory()) there_ = Buffer(device.device_memory(), chunk_bytes);
 }
@@ -57,4 +58,4 @@ double SerialPass::seconds(const File& file, std::uint64_t bytes) {
   return clock.seconds();
 }
 
-}  // namespace ooc::measure
+}  // namespace ooc::detail::measure

@@ -1,17 +1,16 @@
 #pragma once
 
-#include <ooc/detail/device/buffer.hpp>
 #include <ooc/detail/file/file.hpp>
 #include <ooc/device.hpp>
+#include <ooc/memory.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <memory_resource>
 
 #include "measure/kernel.hpp"
 
-namespace ooc::measure {
+namespace ooc::detail::measure {
 
 /// A pass without overlap, as in a straightforward program: one thread reads a chunk through the
 /// page cache, copies it to the device and runs the kernel. On the CPU there is no copy.
@@ -31,4 +30,4 @@ class SerialPass {
   Buffer there_;  // in device memory; empty on the CPU
 };
 
-}  // namespace ooc::measure
+}  // namespace ooc::detail::measure

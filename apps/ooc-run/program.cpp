@@ -11,8 +11,9 @@
 #include <memory>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/detail/file/output_file.hpp>
-#include <ooc/detail/operators/checkpoint_file.hpp>
+#include <ooc/detail/parts/checkpoint_file.hpp>
 #include <ooc/error.hpp>
 #include <ooc/ranks.hpp>
 #include <optional>
@@ -161,8 +162,8 @@ void print_document(const Outcome& outcome, const OutputSettings& output) {
 void remove_checkpoint(const std::filesystem::path& path) {
   std::error_code failed;
   try {
-    for (const std::filesystem::path& file : ooc::files_of({.file = path})) {
-      std::filesystem::remove(ooc::follow_links(file), failed);
+    for (const std::filesystem::path& file : ooc::detail::files_of({.file = path})) {
+      std::filesystem::remove(ooc::detail::follow_links(file), failed);
     }
   } catch (const ooc::Error&) {
     return;  // the directory cannot be read

@@ -1,8 +1,8 @@
 #include <ooc/detail/kernels/chunk_kernel.hpp>
 
 #include <ooc/detail/base/units.hpp>
-#include <ooc/detail/kernels/reduce.hpp>
 #include <ooc/detail/kernels/simd.hpp>
+#include <ooc/reduce.hpp>
 
 #include <utility>
 #include <vector>
@@ -11,7 +11,7 @@
 #include "histogram/count.hpp"
 #include "reduce/tiles.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 
 namespace {
 
@@ -80,4 +80,4 @@ std::unique_ptr<ChunkKernel> make_chunk_kernel(KernelKind kind, Stream& stream) 
   __builtin_unreachable();
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -101,7 +101,7 @@ class MpiCommunicator final : public Communicator {
     } while (sent < message->size());
   }
 
-  std::optional<Message> receive() override {
+  std::optional<RankMessage> receive() override {
     forget_sent();
     for (;;) {
       int has_arrived = 0;
@@ -118,7 +118,7 @@ class MpiCommunicator final : public Communicator {
       bytes.resize(before + static_cast<std::size_t>(count));
       require(MPI_Mrecv(bytes.data() + before, count, MPI_BYTE, &piece, MPI_STATUS_IGNORE),
               "MPI_Mrecv");
-      if (status.MPI_TAG == last_piece) return Message{from, std::exchange(bytes, {})};
+      if (status.MPI_TAG == last_piece) return RankMessage{from, std::exchange(bytes, {})};
     }
   }
 

@@ -10,6 +10,7 @@
 // naive: they show what the others avoid.
 
 #include <ooc/detail/base/units.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/detail/engine/engine.hpp>
 #include <ooc/detail/file/file.hpp>
 #include <ooc/detail/transfer/reader.hpp>
@@ -38,7 +39,7 @@
 
 #include "support/faulty_engine.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using std::chrono::milliseconds;
@@ -91,11 +92,25 @@ struct Place {
   std::vector<std::jthread>& left_behind;  // by a naive design
 };
 
+/// Memory of an arena, which is given once.
+class ArenaMemory final : public MemoryResource {
+ public:
+  explicit ArenaMemory(std::span<std::byte> arena)
+      : arena_(arena.data(), arena.size(), std::pmr::null_memory_resource()) {}
+
+  void* allocate(std::size_t bytes, std::size_t alignment) override {
+    return arena_.allocate(bytes, alignment);
+  }
+  void deallocate(void* /*data*/, std::size_t /*bytes*/, std::size_t /*alignment*/) override {}
+
+ private:
+  std::pmr::monotonic_buffer_resource arena_;
+};
+
 /// A CPU device with a given arena as its host memory, which is painted after the shutdown.
 class DeviceOnArena final : public Device {
  public:
-  explicit DeviceOnArena(std::span<std::byte> arena)
-      : arena_(arena.data(), arena.size(), std::pmr::null_memory_resource()) {}
+  explicit DeviceOnArena(std::span<std::byte> arena) : arena_(arena) {}
 
   DeviceKind kind() const noexcept override { return cpu_->kind(); }
   std::string name() const override { return cpu_->name(); }
@@ -108,7 +123,7 @@ class DeviceOnArena final : public Device {
 
  private:
   std::unique_ptr<Device> cpu_ = make_device(DeviceKind::cpu);
-  std::pmr::monotonic_buffer_resource arena_;
+  ArenaMemory arena_;
   MeteredMemory host_memory_{arena_, "host memory"};
 };
 
@@ -167,17 +182,16 @@ Options reading_with(EngineKind kind) {
 
 /// Reads into the memory until the reader's engine fails while reads hang.
 void destroy_reader(const Place& place, EngineKind kind) {
-  const Source source{File::open(place.path)};
-  const SequentialPlan plan(source.extents(), read_bytes);
-  std::pmr::monotonic_buffer_resource memory(place.memory.data(), place.memory.size(),
-                                             std::pmr::null_memory_resource());
+  const Source source = open_bytes(place.path);
+  const SequentialPlan plan(extents_of(source), read_bytes);
+  ArenaMemory memory(place.memory);
   ChunkPool pool(memory, reads + 1, read_bytes + 2 * page_bytes, 1);
   const auto die_amid_reads = [&, waits = 0](test::EngineCall call) mutable {
     if (call != test::EngineCall::wait || waits++ == 0) return;  // the first read does not hang
     place.stall.wait_for_reads(reads);
     throw std::runtime_error("the engine dies");
   };
-  Reader reader(source.files(), plan, pool,
+  Reader reader(files_of(source), plan, pool,
                 std::make_unique<test::FaultyEngine>(
                     make_engine({.kind = kind, .depth = reads, .threads = reads}), die_amid_reads),
                 read_bytes, true);
@@ -190,7 +204,7 @@ void destroy_reader(const Place& place, EngineKind kind) {
 }
 
 void fail_pass(const Place& place, EngineKind kind) {
-  const Source source{File::open(place.path)};
+  const Source source = open_bytes(place.path);
   Coordinator coordinator(std::make_unique<DeviceOnArena>(place.memory), reading_with(kind));
   try {
     fold(coordinator, FailAmidReads{&place.stall}, source);
@@ -201,7 +215,7 @@ void fail_pass(const Place& place, EngineKind kind) {
 }
 
 void cancel_pass(const Place& place, EngineKind kind) {
-  const Source source{File::open(place.path)};
+  const Source source = open_bytes(place.path);
   std::stop_source stop;
   Coordinator coordinator(std::make_unique<DeviceOnArena>(place.memory), reading_with(kind));
   const std::jthread canceller([&] {
@@ -323,7 +337,7 @@ void measure_all(const std::filesystem::path& path, const std::filesystem::path&
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail
 
 int main(int argc, char** argv) try {
   if (argc != 3) throw std::runtime_error("usage: reused_memory FILE STALL");

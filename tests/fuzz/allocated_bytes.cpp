@@ -11,7 +11,7 @@ std::atomic<std::uint64_t> bytes_so_far{0};
 
 }  // namespace
 
-std::uint64_t ooc::fuzz::allocated_bytes() noexcept {
+std::uint64_t ooc::detail::fuzz::allocated_bytes() noexcept {
   return bytes_so_far;
 }
 

@@ -1,6 +1,6 @@
 // An input is a command line, one word per line. It must be understood, or refused as wrong usage.
 
-#include <ooc/detail/base/dtype.hpp>
+#include <ooc/dtype.hpp>
 #include <ooc/error.hpp>
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace {
 
-using ooc::fuzz::require;
+using ooc::detail::fuzz::require;
 
 std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> lines;
@@ -62,7 +62,7 @@ void check(const ooc_run::Command& command, const ooc_run::Arguments& arguments)
 }  // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::vector<std::string> words = lines_of(ooc::fuzz::as_text(data, size));
+  const std::vector<std::string> words = lines_of(ooc::detail::fuzz::as_text(data, size));
   attempt([&] {
     const ooc_run::Command& command = ooc_run::find_command(words.front());
     check(command, ooc_run::Arguments(command, {words.begin() + 1, words.end()}));

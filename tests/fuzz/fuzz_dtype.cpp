@@ -1,7 +1,7 @@
 // An input is the name of an element type. A name that is understood must mean the same as the code
 // of its type.
 
-#include <ooc/detail/base/dtype.hpp>
+#include <ooc/dtype.hpp>
 #include <ooc/error.hpp>
 
 #include <optional>
@@ -14,10 +14,11 @@ std::optional<ooc::DType> parse(std::string_view text) {
   try {
     return ooc::parse_dtype(text);
   } catch (const ooc::Error& error) {
-    ooc::fuzz::require(error.kind() == ooc::ErrorKind::usage, "a type is known, or a wrong usage");
+    ooc::detail::fuzz::require(error.kind() == ooc::ErrorKind::usage,
+                               "a type is known, or a wrong usage");
     const ooc::ErrorDetails& details = error.details();
-    ooc::fuzz::require(!details.hint.empty() || !details.why.empty(),
-                       "the nearest name is said, or all of them");
+    ooc::detail::fuzz::require(!details.hint.empty() || !details.why.empty(),
+                               "the nearest name is said, or all of them");
     return {};
   }
 }
@@ -25,8 +26,8 @@ std::optional<ooc::DType> parse(std::string_view text) {
 }  // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using ooc::fuzz::require;
-  const std::string_view text = ooc::fuzz::as_text(data, size);
+  using ooc::detail::fuzz::require;
+  const std::string_view text = ooc::detail::fuzz::as_text(data, size);
   if (const auto type = parse(text)) {
     require(parse(ooc::code_of(*type)) == type, "a code means the type it was made for");
     const auto by_name = parse(ooc::name_of(type->element));

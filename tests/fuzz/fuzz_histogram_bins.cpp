@@ -11,7 +11,7 @@
 #include "histogram/bins.hpp"
 #include "input.hpp"
 
-namespace ooc::fuzz {
+namespace ooc::detail::fuzz {
 namespace {
 
 using binning::Bins;
@@ -74,7 +74,7 @@ void check_value(const Bins& bins, double value) {
 }
 
 }  // namespace
-}  // namespace ooc::fuzz
+}  // namespace ooc::detail::fuzz
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ooc;

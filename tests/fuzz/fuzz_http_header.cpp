@@ -12,7 +12,7 @@
 
 namespace {
 
-using ooc::fuzz::require;
+using ooc::detail::fuzz::require;
 
 void check_answer(const ooc::Answer& answer) {
   require(answer.status >= 0 && answer.status <= 999, "a status has three digits");
@@ -22,15 +22,15 @@ void check_answer(const ooc::Answer& answer) {
 }
 
 void check_address(std::string_view text) {
-  std::optional<ooc::Address> address;
+  std::optional<ooc::detail::Address> address;
   try {
-    address = ooc::parse_address(text);
+    address = ooc::detail::parse_address(text);
   } catch (const ooc::Error& error) {
     require(error.kind() == ooc::ErrorKind::bad_input, "an address is understood, or bad input");
     require(!error.details().hint.empty(), "the hint says what one looks like");
     return;
   }
-  const std::string scheme = ooc::scheme_of(text);
+  const std::string scheme = ooc::detail::scheme_of(text);
   const bool is_remote = scheme == "http" || scheme == "https" || scheme == "s3";
   require(address.has_value() == is_remote, "what has such a scheme is an address");
   if (!address) return;
@@ -49,7 +49,7 @@ void check_address(std::string_view text) {
 }  // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  std::string_view text = ooc::fuzz::as_text(data, size);
+  std::string_view text = ooc::detail::fuzz::as_text(data, size);
   ooc::Answer answer;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');

@@ -13,7 +13,7 @@
 #include "dataset/formats/formats.hpp"
 #include "input.hpp"
 
-namespace ooc::fuzz {
+namespace ooc::detail::fuzz {
 namespace {
 
 constexpr std::uint64_t most_allocated = 1 * MiB;  // whatever a header claims
@@ -52,7 +52,7 @@ void check(const Description& found, const File& file) {
 }
 
 }  // namespace
-}  // namespace ooc::fuzz
+}  // namespace ooc::detail::fuzz
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ooc;

@@ -9,7 +9,7 @@
 #include "input.hpp"
 #include "matmul/plan/region_plan.hpp"
 
-namespace ooc::fuzz {
+namespace ooc::detail::fuzz {
 namespace {
 
 using product::Region;
@@ -67,13 +67,13 @@ Region after(const Region& piece, const Region& whole) {
 }
 
 }  // namespace
-}  // namespace ooc::fuzz
+}  // namespace ooc::detail::fuzz
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace ooc::fuzz;
+  using namespace ooc::detail::fuzz;
   Numbers numbers({data, size});
   const RegionPlan::Entry entry = take_entry(numbers);
-  constexpr std::size_t most_slot_bytes = 16 * ooc::MiB;
+  constexpr std::size_t most_slot_bytes = 16 * ooc::detail::MiB;
   const std::size_t slot_bytes = numbers.between(RegionPlan::least_slot_bytes(), most_slot_bytes);
   const RegionPlan plan({entry, entry}, slot_bytes);
   const std::size_t pieces = plan.size() / 2;
@@ -81,7 +81,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   require(pieces > 0, "a rectangle that is not empty has pieces");
 
   const Region& whole = entry.region;
-  std::vector<ooc::Extent> storage(plan.max_extents());
+  std::vector<ooc::detail::Extent> storage(plan.max_extents());
   Region next = whole;
   for (std::size_t k = 0; k < pieces; ++k) {
     if (k == most_checked && k + most_checked < pieces) {

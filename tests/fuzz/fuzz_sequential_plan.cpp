@@ -9,7 +9,7 @@
 
 #include "input.hpp"
 
-namespace ooc::fuzz {
+namespace ooc::detail::fuzz {
 namespace {
 
 constexpr std::size_t most_checked = 200;  // of the chunks at either end
@@ -99,7 +99,7 @@ void check_plan(const SequentialPlan& plan, const std::vector<Extent>& sequence,
 }
 
 }  // namespace
-}  // namespace ooc::fuzz
+}  // namespace ooc::detail::fuzz
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ooc;

@@ -14,7 +14,7 @@
 
 namespace {
 
-using ooc::fuzz::require;
+using ooc::detail::fuzz::require;
 
 /// Returns the result of `parse`, or nothing if it refuses the text.
 auto attempt(auto parse, std::string_view text) -> std::optional<decltype(parse(text))> {
@@ -72,7 +72,7 @@ void check_numbers(std::string_view text) {
 }  // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  check_sizes(ooc::fuzz::as_text(data, size));
-  check_numbers(ooc::fuzz::as_text(data, size));
+  check_sizes(ooc::detail::fuzz::as_text(data, size));
+  check_numbers(ooc::detail::fuzz::as_text(data, size));
   return 0;
 }

@@ -13,7 +13,7 @@
 // abort if the code that it tests is wrong.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
-namespace ooc::fuzz {
+namespace ooc::detail::fuzz {
 
 /// Aborts the process unless `holds`. Both callers report that together with the input.
 inline void require(bool holds, const char* rule) {
@@ -55,4 +55,4 @@ class Numbers {
   std::span<const std::uint8_t> left_;
 };
 
-}  // namespace ooc::fuzz
+}  // namespace ooc::detail::fuzz

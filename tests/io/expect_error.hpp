@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// Runs `body`, which must throw an Error of this kind with `text` in its message.
 template <class Body>
@@ -24,4 +24,4 @@ void expect_error(ErrorKind kind, std::string_view text, Body&& body) {
       << "message: " << caught->what() << "\nexpected: " << text;
 }
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

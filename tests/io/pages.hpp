@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <span>
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// Page-aligned memory.
 class Pages {
@@ -28,4 +28,4 @@ class Pages {
   std::byte* data_;
 };
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 /// True if the kernel lists a feature of the processor.
@@ -53,4 +53,4 @@ TEST(Simd, HasNames) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

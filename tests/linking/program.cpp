@@ -9,7 +9,6 @@
 #include <cstring>
 #include <iostream>
 #include <memory>
-#include <memory_resource>
 #include <span>
 #include <stdexcept>
 #include <stop_token>
@@ -80,7 +79,7 @@ int run() {
     failures += expect(error != nullptr && error->kind() == ooc::ErrorKind::input,
                        "an Error of the library is one of the program");
   }
-  std::pmr::memory_resource& memory = coordinator.device().host_memory();
+  ooc::MemoryResource& memory = coordinator.device().host_memory();
   failures += expect(dynamic_cast<ooc::MeteredMemory*>(&memory) != nullptr, "casts to its types");
   const ooc::Version version = ooc::version();
   std::cout << version.major << '.' << version.minor << '.' << version.patch << '\n';

@@ -2,6 +2,7 @@
 
 #include <ooc/coordinator.hpp>
 #include <ooc/detail/base/units.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
 
 #include <gtest/gtest.h>
 
@@ -13,7 +14,7 @@
 #include "support/data_file.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// Expects that passes that differ only in their number of chunks make equally many allocations: of
 /// host memory, of device memory and by operator new. `pass(coordinator, source)` runs a pass over
@@ -35,7 +36,7 @@ void expect_no_allocation_per_chunk(DeviceKind device, Pass&& pass) {
     std::vector<File> files;
     files.push_back(File::open(path));
     const std::vector<Extent> part{{0, 0, chunks * options.chunk_bytes}};
-    const Source source(std::move(files), part, {ElementType::f4, false});
+    const Source source = SourceAccess::of_files(std::move(files), part, {ElementType::f4, false});
     const auto device_before = coordinator.device().device_memory().allocations();
     const auto host_before = coordinator.device().host_memory().allocations();
     const auto new_before = count_of_new();
@@ -60,4 +61,4 @@ void expect_no_allocation_per_chunk(DeviceKind device, Pass&& pass) {
   EXPECT_EQ(of_few, of_many);
 }
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

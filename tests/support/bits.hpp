@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// Returns the bits of a value of at most 8 bytes in the low bits of the result.
 template <class T>
@@ -23,4 +23,4 @@ T from_bits(std::uint64_t bits) {
   return value;
 }
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

@@ -16,7 +16,7 @@
 #include <cstdlib>
 #include <exception>
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// Runs `body` in a child process, in which it may give up resources. It must return true.
 template <class Body>
@@ -91,4 +91,4 @@ inline void refuse_system_call(long number, int errno_value, unsigned argument =
   if (!installed) std::abort();
 }
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

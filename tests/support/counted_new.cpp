@@ -9,12 +9,12 @@ namespace {
 
 std::atomic<std::uint64_t> calls{0};
 thread_local std::uint64_t calls_of_thread = 0;
-std::atomic<ooc::test::Fault*> fault_of_new{nullptr};
+std::atomic<ooc::detail::test::Fault*> fault_of_new{nullptr};
 
 void* allocate(std::size_t bytes, std::size_t alignment) {
   ++calls;
   ++calls_of_thread;
-  ooc::test::Fault* const fault = fault_of_new;
+  ooc::detail::test::Fault* const fault = fault_of_new;
   if (fault != nullptr && fault->strikes()) throw std::bad_alloc();
   void* const data = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
   if (data == nullptr) throw std::bad_alloc();
@@ -23,19 +23,19 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
 
 }  // namespace
 
-std::uint64_t ooc::test::count_of_new() noexcept {
+std::uint64_t ooc::detail::test::count_of_new() noexcept {
   return calls;
 }
 
-std::uint64_t ooc::test::count_of_new_by_this_thread() noexcept {
+std::uint64_t ooc::detail::test::count_of_new_by_this_thread() noexcept {
   return calls_of_thread;
 }
 
-ooc::test::FailingNew::FailingNew(Fault& fault) noexcept {
+ooc::detail::test::FailingNew::FailingNew(Fault& fault) noexcept {
   fault_of_new = &fault;
 }
 
-ooc::test::FailingNew::~FailingNew() {
+ooc::detail::test::FailingNew::~FailingNew() {
   fault_of_new = nullptr;
 }
 

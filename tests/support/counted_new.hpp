@@ -4,7 +4,7 @@
 
 #include "support/fault.hpp"
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 // Number of calls of operator new so far. Linking counted_new.cpp replaces the operator.
 std::uint64_t count_of_new() noexcept;                 // by all threads
@@ -28,4 +28,4 @@ class FailingNew {
   FailingNew& operator=(const FailingNew&) = delete;
 };
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// Writes the bytes of `values` to a file, after a header of `header_bytes` bytes.
 template <class T>
@@ -26,4 +26,4 @@ void write_file(const std::filesystem::path& path, const std::vector<T>& values,
   write_file(path, std::span<const T>(values), header_bytes);
 }
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// The devices of a parameterised test. Begin it with OOC_SKIP_WITHOUT(GetParam()), which skips it
 /// where there is no GPU and prints the driver's reason.
@@ -17,7 +17,7 @@ inline std::string device_name(const testing::TestParamInfo<DeviceKind>& device)
   return device.param == DeviceKind::cpu ? "cpu" : "cuda";
 }
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test
 
 #define OOC_SKIP_WITHOUT(kind)                                         \
   if ((kind) == ooc::DeviceKind::cuda && !ooc::why_no_gpu().empty()) { \

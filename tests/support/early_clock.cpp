@@ -13,11 +13,11 @@ std::atomic<bool> is_early{false};
 
 }  // namespace
 
-ooc::test::EarlyClock::EarlyClock() noexcept {
+ooc::detail::test::EarlyClock::EarlyClock() noexcept {
   is_early = true;
 }
 
-ooc::test::EarlyClock::~EarlyClock() {
+ooc::detail::test::EarlyClock::~EarlyClock() {
   is_early = false;
 }
 

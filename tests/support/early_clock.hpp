@@ -1,6 +1,6 @@
 #pragma once
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// While it exists, all clocks of this program show a time before their epoch, as they may under
 /// tools that fake the time. Linking early_clock.cpp replaces clock_gettime().
@@ -12,4 +12,4 @@ class EarlyClock {
   EarlyClock& operator=(const EarlyClock&) = delete;
 };
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// The sanitizers of this build: "", "address,undefined" or "thread".
 inline constexpr std::string_view sanitizers = OOC_SANITIZE;
@@ -24,4 +24,4 @@ inline std::optional<std::uint64_t> number_in(const char* variable) {
   return text == nullptr ? std::nullopt : std::optional(std::stoull(text));
 }
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

@@ -15,7 +15,7 @@
 #include <tuple>
 #include <vector>
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 inline bool uring_is_available() {
   try {
@@ -129,4 +129,4 @@ inline void abandon(std::unique_ptr<Engine> engine, std::span<Request> requests)
   engine->wait();  // submits all of them to the kernel
 }
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

@@ -2,7 +2,7 @@
 
 #include "support/fault.hpp"
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// While it exists, starting a thread fails when `fault` strikes, in libraries too. Linking
 /// failing_threads.cpp replaces pthread_create().
@@ -14,4 +14,4 @@ class FailingThreads {
   FailingThreads& operator=(const FailingThreads&) = delete;
 };
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// Counts calls and tells which of them are to fail: call number `nth` (from 0), or all from there
 /// on. Any number of threads may share it.
@@ -43,4 +43,4 @@ std::size_t walk(Fault::Mode mode, std::size_t step, Run&& run) {
   }
 }
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

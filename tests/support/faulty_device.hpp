@@ -9,7 +9,7 @@
 #include "support/fault.hpp"
 #include "support/wrapped_device.hpp"
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// The kinds of failures: host or device memory is exhausted, a call is refused, or accepted work
 /// fails late, which the next wait of any kind reports.
@@ -51,4 +51,4 @@ inline std::unique_ptr<Device> faulty_device(std::unique_ptr<Device> device, Dev
   return std::make_unique<WrappedDevice>(std::move(device), std::move(before));
 }
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

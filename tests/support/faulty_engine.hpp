@@ -7,7 +7,7 @@
 
 #include "support/wrapped_engine.hpp"
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// The points at which an engine can fail: when it is given a request (`start`), while requests are
 /// in flight, none of which will complete (`wait`), or at one completed request (`answer`).
@@ -45,4 +45,4 @@ class FaultyEngine final : public WrappedEngine {
   std::function<void(EngineCall)> fault_;
 };
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <string_view>
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// Adds up floats in host memory.
 struct FloatSum {
@@ -18,4 +18,4 @@ struct FloatSum {
   void merge(double& total, const double& part) const { total += part; }
 };
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

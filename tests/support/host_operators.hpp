@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// Waits for a copy from or to memory that the caller is about to free, also if it fails.
 inline void wait_for_copy(Stream& stream) {
@@ -39,4 +39,4 @@ void to_device(Stream& stream, T* target, const T& value) {
   to_device(stream, target, std::span<const T>(&value, 1));
 }
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

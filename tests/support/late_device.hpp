@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ooc/detail/device/decoder.hpp>
 #include <ooc/device.hpp>
 
 #include <chrono>
@@ -8,7 +9,6 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <memory_resource>
 #include <mutex>
 #include <span>
 #include <string>
@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// The options of a LateDevice.
 struct Lateness {
@@ -49,7 +49,7 @@ class LateEvent final : public Event {
   std::shared_ptr<Clock::time_point> when_ = std::make_shared<Clock::time_point>();
 };
 
-class LateStream final : public Stream {
+class LateStream final : public Stream, public Decoder {
  public:
   /// `working` is held while any stream of the device works. It and `lateness` must outlive this.
   LateStream(std::unique_ptr<Stream> worker, const Lateness& lateness,
@@ -73,15 +73,15 @@ class LateStream final : public Stream {
     add([=, this] { worker_->fill_zero(target, bytes); });
   }
   void swap_bytes(void* data, std::size_t bytes, std::size_t element_bytes) override {
-    add([=, this] { worker_->swap_bytes(data, bytes, element_bytes); });
+    add([=, this] { decoder_of(*worker_).swap_bytes(data, bytes, element_bytes); });
   }
   void make_bools(void* data, std::size_t pitch, std::size_t row_bytes, std::size_t rows) override {
-    add([=, this] { worker_->make_bools(data, pitch, row_bytes, rows); });
+    add([=, this] { decoder_of(*worker_).make_bools(data, pitch, row_bytes, rows); });
   }
   void move_fields(const MovedRecords& records, std::span<const FieldMove> moves) override {
     // A copy, as a GPU takes one when the work is enqueued.
     add([this, records, list = std::vector(moves.begin(), moves.end())] {
-      worker_->move_fields(records, list);
+      decoder_of(*worker_).move_fields(records, list);
     });
   }
   void record(Event& event) override {
@@ -104,7 +104,7 @@ class LateStream final : public Stream {
   }
   void check_launch(std::string_view what) override { worker_->check_launch(what); }
   void* native() const noexcept override { return nullptr; }
-  std::pmr::memory_resource& temporaries() noexcept override { return worker_->temporaries(); }
+  MemoryResource& temporaries() noexcept override { return worker_->temporaries(); }
 
   /// Runs the waiting work up to `place`. May be called by any thread.
   void work_until(std::uint64_t place) {
@@ -126,6 +126,8 @@ class LateStream final : public Stream {
   }
 
  private:
+  Decoder& decoder() noexcept override { return *this; }
+
   std::unique_ptr<Stream> worker_;
   const Lateness& lateness_;
   std::recursive_mutex& working_;
@@ -172,4 +174,4 @@ class LateDevice : public Device {
   std::recursive_mutex working_;
 };
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

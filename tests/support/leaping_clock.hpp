@@ -5,7 +5,7 @@
 
 #include "support/random.hpp"
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// A clock for one thread. Each reading advances it by a random time, from a millisecond to about a
 /// minute.
@@ -22,4 +22,4 @@ class LeapingClock {
   std::chrono::steady_clock::time_point now_{std::chrono::hours(1)};  // not its epoch
 };
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// Ranks that are threads of this process, with messages that take a while.
 class LocalRanks {
@@ -64,7 +64,7 @@ class LocalRanks {
 
   struct Rank {
     std::mutex mutex{};
-    std::deque<std::pair<Clock::time_point, Message>> arriving{};
+    std::deque<std::pair<Clock::time_point, RankMessage>> arriving{};
     std::atomic<bool> is_silent{false};
   };
   struct Network {
@@ -89,14 +89,14 @@ class LocalRanks {
       Rank& other = *network_->ranks[to];
       const std::scoped_lock lock(other.mutex);
       other.arriving.emplace_back(Clock::now() + network_->latency.load(),
-                                  Message{rank_, std::move(bytes)});
+                                  RankMessage{rank_, std::move(bytes)});
     }
 
-    std::optional<Message> receive() override {
+    std::optional<RankMessage> receive() override {
       Rank& own = *network_->ranks[rank_];
       const std::scoped_lock lock(own.mutex);
       if (own.arriving.empty() || own.arriving.front().first > Clock::now()) return std::nullopt;
-      Message message = std::move(own.arriving.front().second);
+      RankMessage message = std::move(own.arriving.front().second);
       own.arriving.pop_front();
       return message;
     }
@@ -124,4 +124,4 @@ inline std::pair<ErrorKind, std::string> described(const std::exception_ptr& err
   }
 }
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

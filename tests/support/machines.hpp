@@ -9,7 +9,7 @@
 
 #include "support/late_device.hpp"
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// The device of a pass: the CPU, a LateDevice as a substitute for a GPU, or a real GPU.
 enum class Machine { cpu, late, cuda };
@@ -27,10 +27,10 @@ inline std::unique_ptr<Device> make_device(Machine machine) {
   return ooc::make_device(machine == Machine::cpu ? DeviceKind::cpu : DeviceKind::cuda);
 }
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test
 
-#define OOC_SKIP_WITHOUT_MACHINE(machine)                                    \
-  if ((machine) == ooc::test::Machine::cuda && !ooc::why_no_gpu().empty()) { \
-    GTEST_SKIP() << "no GPU: " << ooc::why_no_gpu();                         \
-  }                                                                          \
+#define OOC_SKIP_WITHOUT_MACHINE(machine)                                            \
+  if ((machine) == ooc::detail::test::Machine::cuda && !ooc::why_no_gpu().empty()) { \
+    GTEST_SKIP() << "no GPU: " << ooc::why_no_gpu();                                 \
+  }                                                                                  \
   static_assert(true)

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <ooc/detail/base/element_type.hpp>
+#include <ooc/dtype.hpp>
 
 #include <bit>
 #include <cmath>
@@ -13,7 +13,7 @@
 
 #include "support/bits.hpp"
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// Converts a value to T; bf16 is rounded to nearest. A value for f2 must be zero, infinite, NaN,
 /// or a normal number with no more digits than f2 has.
@@ -116,4 +116,4 @@ std::vector<T> plain_product(const std::vector<T>& a, const std::vector<T>& b,
       .values;
 }
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

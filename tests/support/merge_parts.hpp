@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// Merges parts of all records two at a time, in random order, and returns their result.
 template <class Value>
-Value merge_parts(std::vector<Part<Value>> parts, std::mt19937_64& random) {
+Value merge_parts(std::vector<PartialResult<Value>> parts, std::mt19937_64& random) {
   while (parts.size() > 1) {
     std::swap(parts[random() % parts.size()], parts.back());
     auto last = std::move(parts.back());
@@ -20,4 +20,4 @@ Value merge_parts(std::vector<Part<Value>> parts, std::mt19937_64& random) {
   return std::move(parts.front()).result();
 }
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

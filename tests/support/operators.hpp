@@ -1,7 +1,7 @@
 #pragma once
 
 #include <ooc/coordinator.hpp>
-#include <ooc/detail/operators/partials.hpp>
+#include <ooc/detail/partials/partials.hpp>
 #include <ooc/device.hpp>
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@
 
 // Small operators and operations, so that a test knows the result of a pass.
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// Elements of a partition of the operators here.
 constexpr std::size_t partition_elements = 65536;
@@ -149,4 +149,4 @@ class Compare final : public Operation {
   Act act_;
 };
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

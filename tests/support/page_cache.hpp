@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ooc/detail/dataset/residency.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/source.hpp>
 
 #include <fcntl.h>
@@ -12,7 +13,7 @@
 #include <filesystem>
 #include <string>
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// Evicts the pages of a file from `offset` on from the page cache, after an fsync() of the file.
 /// Pages that are mapped stay.
@@ -32,7 +33,7 @@ inline constexpr const char* needs_page_cache =
 inline std::string why_not_half_cached(const Source& source) {
   const double cached = page_cache_fraction(source).value_or(0);
   if (cached < 0.1 || cached > 0.9) return needs_page_cache;
-  return source.files()[0].why_not_direct();
+  return files_of(source)[0].why_not_direct();
 }
 
 /// Holds the first bytes of a file in the page cache while it exists, by locking them in memory.
@@ -66,4 +67,4 @@ class HeldInPageCache {
   std::byte* memory_ = nullptr;
 };
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

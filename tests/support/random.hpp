@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// A generator of random numbers (splitmix64), which any number of threads may share.
 class Random {
@@ -28,4 +28,4 @@ class Random {
   std::atomic<std::uint64_t> state_;
 };
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

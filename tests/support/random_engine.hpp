@@ -12,7 +12,7 @@
 
 #include "support/random.hpp"
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// Completes requests in random order. Instead of a disk, `transfer` carries out each request, at a
 /// random time between start() and the wait() that returns it.
@@ -56,4 +56,4 @@ class RandomEngine final : public Engine {
   std::vector<Started> started_;
 };
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// Makes `descriptor` refer to another file, opened with `flags`.
 inline void redirect(int descriptor, const char* path, int flags) {
@@ -15,4 +15,4 @@ inline void redirect(int descriptor, const char* path, int flags) {
   ::close(other);
 }
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

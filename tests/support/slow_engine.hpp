@@ -10,7 +10,7 @@
 
 #include "support/wrapped_engine.hpp"
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// Advances a simulated clock by 1.5 ms per request, and records the most requests in flight.
 class SlowEngine final : public WrappedEngine {
@@ -29,4 +29,4 @@ class SlowEngine final : public WrappedEngine {
   std::size_t& most_;
 };
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

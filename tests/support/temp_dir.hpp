@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 inline std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span{text});
@@ -89,4 +89,4 @@ inline bool same_bytes(std::span<const std::byte> left, std::span<const std::byt
          (left.empty() || std::memcmp(left.data(), right.data(), left.size()) == 0);
 }
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

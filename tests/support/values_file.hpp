@@ -1,6 +1,6 @@
 #pragma once
 
-#include <ooc/detail/base/dtype.hpp>
+#include <ooc/dtype.hpp>
 #include <ooc/source.hpp>
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 #include "support/data_file.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// A file of values in a temporary directory, which tests of operators read as a source.
 class ValuesFile {
@@ -57,4 +57,4 @@ std::vector<T> varied_values(std::size_t count) {
   return values;
 }
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <thread>
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// Prints the number of a run and aborts the process if the run takes so long that it must hang.
 class Watchdog {
@@ -45,4 +45,4 @@ class Watchdog {
   std::jthread thread_;  // last: it uses the members above
 };
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

@@ -16,7 +16,7 @@
 
 #include "child_process.hpp"
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// Called just before a system call, with its arguments. Returns 0 if the kernel is to make the
 /// call, or the errno with which it fails instead.
@@ -54,4 +54,4 @@ inline void watch_system_call(long number, BeforeCall before, unsigned argument 
   listener.set_value(static_cast<int>(descriptor));
 }
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

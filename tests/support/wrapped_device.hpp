@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ooc/detail/device/decoder.hpp>
 #include <ooc/device.hpp>
 
 #include <atomic>
@@ -7,12 +8,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <memory_resource>
 #include <string>
 #include <string_view>
 #include <utility>
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// The kinds of calls of a device. `host_memory`, `device_memory`: an allocation. `make`: a stream,
 /// an event, or the start of the device. `lock`: after its start, the device page-locks earlier
@@ -23,24 +23,21 @@ enum class DeviceCall { host_memory, device_memory, lock, make, work, launch, wa
 /// Called before each of these calls, on the calling thread. May throw.
 using BeforeCall = std::function<void(DeviceCall)>;
 
-class WrappedMemory final : public std::pmr::memory_resource {
+class WrappedMemory final : public MemoryResource {
  public:
-  WrappedMemory(std::pmr::memory_resource& memory, DeviceCall kind, const BeforeCall& before)
+  WrappedMemory(MemoryResource& memory, DeviceCall kind, const BeforeCall& before)
       : memory_(memory), kind_(kind), before_(before) {}
 
- private:
-  void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+  void* allocate(std::size_t bytes, std::size_t alignment) override {
     before_(kind_);
     return memory_.allocate(bytes, alignment);
   }
-  void do_deallocate(void* data, std::size_t bytes, std::size_t alignment) override {
+  void deallocate(void* data, std::size_t bytes, std::size_t alignment) override {
     memory_.deallocate(data, bytes, alignment);
   }
-  bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
-    return this == &other;
-  }
 
-  std::pmr::memory_resource& memory_;
+ private:
+  MemoryResource& memory_;
   DeviceCall kind_;
   const BeforeCall& before_;
 };
@@ -65,7 +62,7 @@ class WrappedEvent final : public Event {
   const BeforeCall& before_;
 };
 
-class WrappedStream final : public Stream {
+class WrappedStream final : public Stream, public Decoder {
  public:
   WrappedStream(std::unique_ptr<Stream> stream, const BeforeCall& before)
       : stream_(std::move(stream)), before_(before) {}
@@ -86,15 +83,15 @@ class WrappedStream final : public Stream {
   }
   void swap_bytes(void* data, std::size_t bytes, std::size_t element_bytes) override {
     before_(DeviceCall::work);
-    stream_->swap_bytes(data, bytes, element_bytes);
+    decoder_of(*stream_).swap_bytes(data, bytes, element_bytes);
   }
   void make_bools(void* data, std::size_t pitch, std::size_t row_bytes, std::size_t rows) override {
     before_(DeviceCall::work);
-    stream_->make_bools(data, pitch, row_bytes, rows);
+    decoder_of(*stream_).make_bools(data, pitch, row_bytes, rows);
   }
   void move_fields(const MovedRecords& records, std::span<const FieldMove> moves) override {
     before_(DeviceCall::work);
-    stream_->move_fields(records, moves);
+    decoder_of(*stream_).move_fields(records, moves);
   }
   void record(Event& event) override {
     before_(DeviceCall::work);
@@ -113,9 +110,11 @@ class WrappedStream final : public Stream {
     stream_->check_launch(what);
   }
   void* native() const noexcept override { return stream_->native(); }
-  std::pmr::memory_resource& temporaries() noexcept override { return temporaries_; }
+  MemoryResource& temporaries() noexcept override { return temporaries_; }
 
  private:
+  Decoder& decoder() noexcept override { return *this; }
+
   std::unique_ptr<Stream> stream_;
   const BeforeCall& before_;
   WrappedMemory temporaries_{stream_->temporaries(), DeviceCall::device_memory, before_};
@@ -129,8 +128,7 @@ class WrappedDevice final : public Device {
       : WrappedDevice(std::move(device), std::move(before), nullptr) {}
 
   /// Uses `host_memory` (if not null) instead of the device's own, which is in huge pages.
-  WrappedDevice(std::unique_ptr<Device> device, BeforeCall before,
-                std::pmr::memory_resource* host_memory)
+  WrappedDevice(std::unique_ptr<Device> device, BeforeCall before, MemoryResource* host_memory)
       : device_(std::move(device)),
         before_(std::move(before)),
         host_(host_memory == nullptr ? device_->host_memory() : *host_memory,
@@ -171,4 +169,4 @@ class WrappedDevice final : public Device {
   MeteredMemory metered_device_{on_device_, "device memory"};
 };
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

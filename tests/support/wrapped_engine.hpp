@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// Forwards to another engine, for tests that change or watch a part of it.
 class WrappedEngine : public Engine {
@@ -27,4 +27,4 @@ class WrappedEngine : public Engine {
   std::unique_ptr<Engine> engine_;
 };
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

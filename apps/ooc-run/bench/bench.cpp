@@ -29,7 +29,7 @@
 namespace ooc_run {
 namespace {
 
-using ooc::KernelKind;
+using ooc::detail::KernelKind;
 
 BenchJob job_of(const BenchRequest& request) {
   BenchJob job;
@@ -47,7 +47,7 @@ MeasuredCeilings ceilings_of(const BenchResult& result) {
     return rows.bytes_per_second();
   };
   std::map<std::string, double> kernels;
-  for (const KernelKind kind : ooc::all_kernels) {
+  for (const KernelKind kind : ooc::detail::all_kernels) {
     kernels.emplace(name_of(kind), result.kernel(kind).bytes_per_second());
   }
   return {.stages = {.disk = rate(result.disk),
@@ -66,7 +66,7 @@ std::string keep_ceilings(const BenchResult& result, const std::string& path,
   if (file_bytes < least_file_bytes) {
     return "the ceilings are not kept: a file of less than 1 GB says too little";
   }
-  constexpr std::uint64_t least_warm_bytes = 64 * ooc::MiB;
+  constexpr std::uint64_t least_warm_bytes = 64 * ooc::detail::MiB;
   if (result.warm_bytes < least_warm_bytes) {
     return "the ceilings are not kept: memory has room for less than 64 MiB of the file";
   }
@@ -167,7 +167,7 @@ Outcome run(const BenchRequest& request, const Interrupt& interrupt) {
   const RunSettings& settings = request.run;
   BenchJob job = job_of(request);
   Outcome outcome;
-  const ooc::measure::Clock clock;
+  const ooc::detail::measure::Clock clock;
   const std::string no_gpu = settings.device_kind() ? "" : ooc::why_no_gpu();
   job.choice_seconds = clock.seconds();
   job.device = settings.device_kind().value_or(no_gpu.empty() ? ooc::DeviceKind::cuda
@@ -187,7 +187,7 @@ Outcome run(const BenchRequest& request, const Interrupt& interrupt) {
   };
   const BenchResult result = run_measurements(job);
   const std::string& path = job.path;
-  const ooc::Source source = part_of_file(path, 0, ooc::File::open(path).size());
+  const ooc::Source source = part_of_file(path, 0, ooc::detail::File::open(path).size());
   const std::string unkept = keep_ceilings(result, path, source.bytes());
   if (!unkept.empty()) outcome.notes.push_back(unkept);
 

@@ -4,9 +4,10 @@
 
 #include <cmath>
 #include <ooc/detail/dataset/residency.hpp>
-#include <ooc/detail/kernels/histogram.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
 #include <ooc/error.hpp>
+#include <ooc/histogram.hpp>
 #include <utility>
 
 #include "machine/environment.hpp"
@@ -21,21 +22,22 @@ constexpr double cold_enough = 0.01;  // fraction of a file that may stay in the
 }  // namespace
 
 ooc::Source part_of_file(const std::string& path, std::uint64_t begin, std::uint64_t bytes) {
-  std::vector<ooc::File> files;
-  files.push_back(ooc::File::open(path));
-  ooc::Source source(std::move(files), {{0, begin, bytes}}, {ooc::ElementType::u1});
+  std::vector<ooc::detail::File> files;
+  files.push_back(ooc::detail::File::open(path));
+  ooc::Source source = ooc::detail::SourceAccess::of_files(std::move(files), {{0, begin, bytes}},
+                                                           {ooc::ElementType::u1});
   source.type_reason = "read as plain bytes";
   return source;
 }
 
 PageCache::PageCache(const std::string& path, std::uint64_t warm_bytes)
-    : file_(ooc::File::open(path)), warm_bytes_(warm_bytes) {
+    : file_(ooc::detail::File::open(path)), warm_bytes_(warm_bytes) {
   if (is_tmpfs(path)) {
     why_not_cold_ = in_memory;
     return;
   }
-  ooc::measure::evict(file_);
-  const auto left = ooc::page_cache_fraction(part_of_file(path, 0, file_.size()));
+  ooc::detail::measure::evict(file_);
+  const auto left = ooc::detail::page_cache_fraction(part_of_file(path, 0, file_.size()));
   if (!left) {
     why_not_cold_ = "the kernel does not tell what lies in the page cache";
   } else if (*left > cold_enough) {
@@ -44,19 +46,19 @@ PageCache::PageCache(const std::string& path, std::uint64_t warm_bytes)
 }
 
 void PageCache::evict() {
-  ooc::measure::evict(file_);
+  ooc::detail::measure::evict(file_);
 }
 
 void PageCache::warm() {
-  ooc::measure::warm(file_, warm_bytes_, ooc::usable_cores());
+  ooc::detail::measure::warm(file_, warm_bytes_, ooc::detail::usable_cores());
 }
 
 MeasuredPass measure_pass(ooc::Coordinator& coordinator, const ooc::Source& source,
                           const std::stop_token& stop) {
-  const double before = ooc::measure::cpu_seconds();
+  const double before = ooc::detail::measure::cpu_seconds();
   ooc::Stats stats =
       ooc::histogram(coordinator, source, {}, {.stop = stop, .keep_partial = true}).stats;
-  const double after = ooc::measure::cpu_seconds();
+  const double after = ooc::detail::measure::cpu_seconds();
   if (stats.outcome.partial) check_stop(stop);
   return {std::move(stats), after - before};
 }

@@ -30,10 +30,10 @@ class PageCache {
   void evict();
   void warm();
 
-  const ooc::File& file() const noexcept { return file_; }
+  const ooc::detail::File& file() const noexcept { return file_; }
 
  private:
-  ooc::File file_;
+  ooc::detail::File file_;
   std::uint64_t warm_bytes_;
   std::string why_not_cold_;
 };

@@ -35,7 +35,7 @@ constexpr std::string_view style =
 
 struct Point {
   double bytes;  // the setting
-  ooc::measure::Spread rate;
+  ooc::detail::measure::Spread rate;
 };
 
 struct SmallChart {
@@ -45,17 +45,19 @@ struct SmallChart {
 };
 
 std::string size_name(double bytes) {
-  if (bytes < static_cast<double>(ooc::MiB)) return fmt::format("{:.0f}K", bytes / ooc::KiB);
-  if (bytes < static_cast<double>(ooc::GiB)) return fmt::format("{:.0f}M", bytes / ooc::MiB);
-  return fmt::format("{:.3g}G", bytes / ooc::GiB);
+  if (bytes < static_cast<double>(ooc::detail::MiB))
+    return fmt::format("{:.0f}K", bytes / ooc::detail::KiB);
+  if (bytes < static_cast<double>(ooc::detail::GiB))
+    return fmt::format("{:.0f}M", bytes / ooc::detail::MiB);
+  return fmt::format("{:.3g}G", bytes / ooc::detail::GiB);
 }
 
 std::vector<Point> points_of(const BenchResult& result, const SmallChart& chart) {
   std::vector<Point> points;
   for (const SweepRow& row : result.sweep) {
     if (row.what != chart.what || row.cold != chart.cold) continue;
-    points.push_back(
-        {static_cast<double>(row.setting_bytes), ooc::measure::spread_of(row.bytes_per_second)});
+    points.push_back({static_cast<double>(row.setting_bytes),
+                      ooc::detail::measure::spread_of(row.bytes_per_second)});
   }
   return points;
 }
@@ -64,8 +66,9 @@ std::vector<Point> points_of(const BenchResult& result, const SmallChart& chart)
 double ceiling_of(const BenchResult& result, bool cold) {
   const double source = (cold ? result.disk : result.page_cache).bytes_per_second();
   const double link = result.h2d.bytes_per_second();
-  const double behind = std::min(link == 0 ? HUGE_VAL : link,
-                                 result.kernel(ooc::KernelKind::histogram_u1).bytes_per_second());
+  const double behind =
+      std::min(link == 0 ? HUGE_VAL : link,
+               result.kernel(ooc::detail::KernelKind::histogram_u1).bytes_per_second());
   return std::min(source, behind);
 }
 

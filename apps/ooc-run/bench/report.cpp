@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ooc/detail/base/units.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
 
 #include "cli/build_facts.hpp"
 #include "cli/sizes.hpp"
@@ -15,13 +16,13 @@
 namespace ooc_run {
 namespace {
 
-using ooc::KernelKind;
-using ooc::measure::spread_of;
+using ooc::detail::KernelKind;
+using ooc::detail::measure::spread_of;
 
 constexpr double bytes_per_gb = 1e9;
 
 Json json_spread(const std::vector<double>& figures) {
-  return ooc::measure::describe(spread_of(figures));
+  return ooc::detail::measure::describe(spread_of(figures));
 }
 
 /// Returns the best row, with all rows under "sweep" if there are several, or why it was skipped.
@@ -99,8 +100,8 @@ Json json_environment(const BenchResult& result, const std::string& path) {
 
 /// Returns "1 MiB" or "512 KiB"; fractions are cut off.
 std::string size_name(std::size_t bytes) {
-  return bytes < ooc::MiB ? fmt::format("{} KiB", bytes / ooc::KiB)
-                          : fmt::format("{} MiB", bytes / ooc::MiB);
+  return bytes < ooc::detail::MiB ? fmt::format("{} KiB", bytes / ooc::detail::KiB)
+                                  : fmt::format("{} MiB", bytes / ooc::detail::MiB);
 }
 
 std::string ceiling_line(std::string_view name, const CeilingRows& ceiling,
@@ -131,7 +132,7 @@ std::string ceiling_lines(const BenchResult& result) {
     text += ceiling_line("host to device", result.h2d, chunks(result.h2d));
     text += ceiling_line("device to host", result.d2h, chunks(result.d2h));
   }
-  for (const KernelKind kind : ooc::all_kernels) {
+  for (const KernelKind kind : ooc::detail::all_kernels) {
     text += ceiling_line(name_of(kind), result.kernel(kind), where);
   }
   return text;
@@ -195,7 +196,7 @@ Json describe_bench(const BenchResult& result, const std::string& path) {
                 {"page_cache", json_ceiling(result.page_cache, "threads")},
                 {"h2d", json_ceiling(result.h2d, "chunk_bytes")},
                 {"d2h", json_ceiling(result.d2h, "chunk_bytes")}};
-  for (const KernelKind kind : ooc::all_kernels) {
+  for (const KernelKind kind : ooc::detail::all_kernels) {
     std::string key(name_of(kind));
     std::ranges::replace(key, ' ', '_');
     ceilings[key] = json_ceiling(result.kernel(kind), "");

@@ -5,9 +5,9 @@
 #include <memory>
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/dataset/residency.hpp>
-#include <ooc/detail/device/buffer.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
 #include <ooc/error.hpp>
+#include <ooc/memory.hpp>
 #include <utility>
 
 #include "bench/pass.hpp"
@@ -23,13 +23,13 @@
 namespace ooc_run {
 namespace {
 
-using ooc::GiB;
-using ooc::KernelKind;
-using ooc::MiB;
-using ooc::measure::Clock;
+using ooc::detail::GiB;
+using ooc::detail::KernelKind;
+using ooc::detail::MiB;
+using ooc::detail::measure::Clock;
 
 // All disks measured so far were fastest with one of these; ooc-bench tries more.
-constexpr std::array disk_blocks{512 * ooc::KiB, 1 * MiB, 2 * MiB};
+constexpr std::array disk_blocks{512 * ooc::detail::KiB, 1 * MiB, 2 * MiB};
 constexpr std::array disk_in_flight{4 * MiB, 8 * MiB, 32 * MiB};
 // The smallest takes as long to launch as to copy; the largest is limited by the link alone.
 constexpr std::array link_chunks{1 * MiB, 4 * MiB, 8 * MiB, 16 * MiB, 64 * MiB};
@@ -37,17 +37,17 @@ constexpr std::size_t link_bytes = 2 * GiB;  // of one timed copy: about 40 ms
 constexpr std::uint64_t cache_copy_bytes = GiB;
 
 double median(const std::vector<double>& figures) {
-  return ooc::measure::spread_of(figures).median;
+  return ooc::detail::measure::spread_of(figures).median;
 }
 
 /// Returns how much of the file is kept in the page cache: at most half of the available memory.
 std::uint64_t warm_part(std::uint64_t file_bytes) {
-  const std::uint64_t room = ooc::round_down(ooc::available_host_bytes() / 2, 4 * MiB);
+  const std::uint64_t room = ooc::detail::round_down(ooc::available_host_bytes() / 2, 4 * MiB);
   return std::min(file_bytes, std::max<std::uint64_t>(room, 4 * MiB));
 }
 
-std::vector<ooc::measure::DiskSetting> settings_of_disk() {
-  return ooc::measure::disk_settings(disk_blocks, disk_in_flight);
+std::vector<ooc::detail::measure::DiskSetting> settings_of_disk() {
+  return ooc::detail::measure::disk_settings(disk_blocks, disk_in_flight);
 }
 
 /// Estimates the bytes read by start-up, by all rounds and by the sweep.
@@ -74,7 +74,7 @@ BenchReads reads_of(const BenchJob& job, const BenchOutline& plan) {
 
 /// Returns the size of the file. Throws Error(bad_input) if it is empty.
 std::uint64_t size_of_file(const BenchJob& job) {
-  const std::uint64_t bytes = ooc::File::open(job.path).size();
+  const std::uint64_t bytes = ooc::detail::File::open(job.path).size();
   if (bytes != 0) return bytes;
   throw ooc::Error(ooc::ErrorKind::bad_input, job.path + ": is empty",
                    {.hint = "ooc-run gen -o test.bin --size 8G makes a file to measure with"});
@@ -108,12 +108,12 @@ class Bench {
   explicit Bench(const BenchJob& job)
       : job_(job),
         device_(start_device(job, result_.startup)),
-        file_bytes_(ooc::File::open(job.path).size()),
+        file_bytes_(ooc::detail::File::open(job.path).size()),
         warm_bytes_(warm_part(file_bytes_)),
         cache_(job.path, warm_bytes_) {
     result_.device = device_->name();
     result_.kind = device_->kind();
-    result_.cores = ooc::usable_cores();
+    result_.cores = ooc::detail::usable_cores();
     result_.runs = job.runs;
     result_.warm_bytes = warm_bytes_;
   }
@@ -140,10 +140,10 @@ class Bench {
   std::uint64_t file_bytes_;
   std::uint64_t warm_bytes_;
   PageCache cache_;
-  std::optional<ooc::measure::DiskSweep> disk_;
-  std::optional<ooc::measure::PageCacheCopies> copies_;
-  std::optional<ooc::measure::LinkSweep> link_;
-  std::vector<std::unique_ptr<ooc::measure::KernelAlone>> kernels_;  // one per KernelKind
+  std::optional<ooc::detail::measure::DiskSweep> disk_;
+  std::optional<ooc::detail::measure::PageCacheCopies> copies_;
+  std::optional<ooc::detail::measure::LinkSweep> link_;
+  std::vector<std::unique_ptr<ooc::detail::measure::KernelAlone>> kernels_;  // one per KernelKind
   std::unique_ptr<ooc::Coordinator> cold_, warm_;
   std::optional<Sweep> sweep_;
   BenchReads reads_;
@@ -152,15 +152,16 @@ class Bench {
 
 void Bench::prepare() {
   const auto settings = settings_of_disk();
-  result_.disk.skipped = ooc::measure::DiskSweep::why_not(cache_.file(), settings.size());
+  result_.disk.skipped = ooc::detail::measure::DiskSweep::why_not(cache_.file(), settings.size());
   if (result_.disk.skipped.empty()) {
     disk_.emplace(cache_.file(), *device_, settings);
     result_.part_bytes = disk_->part_bytes();
   }
   copies_.emplace(cache_.file(), std::min(warm_bytes_, cache_copy_bytes));
   if (has_link()) link_.emplace(*device_, link_chunks, link_bytes);
-  for (const KernelKind kind : ooc::all_kernels) {
-    kernels_.push_back(std::make_unique<ooc::measure::KernelAlone>(*device_, kind, cache_.file()));
+  for (const KernelKind kind : ooc::detail::all_kernels) {
+    kernels_.push_back(
+        std::make_unique<ooc::detail::measure::KernelAlone>(*device_, kind, cache_.file()));
   }
   if (job_.sweep) sweep_.emplace(job_, cache_, warm_bytes_);
   reads_ = reads_of(job_, {.file_bytes = file_bytes_,
@@ -217,9 +218,9 @@ void Bench::take_pass(PassRow& row, ooc::Coordinator& coordinator, const ooc::So
   const auto worse = [&row](std::optional<double>& worst, std::optional<double> cached) {
     if (!worst || (cached && (row.cold ? *cached > *worst : *cached < *worst))) worst = cached;
   };
-  worse(row.cached_before, ooc::page_cache_fraction(source));
+  worse(row.cached_before, ooc::detail::page_cache_fraction(source));
   const MeasuredPass pass = measure_pass(coordinator, source, job_.stop);
-  worse(row.cached_after, ooc::page_cache_fraction(source));
+  worse(row.cached_after, ooc::detail::page_cache_fraction(source));
   row.chunk_bytes = pass.stats.layout.chunk_bytes;
   row.engine = pass.stats.layout.engine;
   row.direct = pass.stats.layout.direct;
@@ -232,10 +233,11 @@ void Bench::take_pass(PassRow& row, ooc::Coordinator& coordinator, const ooc::So
 void Bench::take_serial(PassRow& row, bool pinned) {
   row.chunk_bytes = result_.passes[1].chunk_bytes;
   row.engine = "pread";
-  ooc::measure::SerialPass pass(*device_, KernelKind::histogram_u1, row.chunk_bytes, pinned);
-  const double before = ooc::measure::cpu_seconds();
+  ooc::detail::measure::SerialPass pass(*device_, KernelKind::histogram_u1, row.chunk_bytes,
+                                        pinned);
+  const double before = ooc::detail::measure::cpu_seconds();
   row.seconds.push_back(pass.seconds(cache_.file(), row.bytes));
-  row.cpu_seconds.push_back(ooc::measure::cpu_seconds() - before);
+  row.cpu_seconds.push_back(ooc::detail::measure::cpu_seconds() - before);
   moved(row.bytes);
 }
 
@@ -330,12 +332,12 @@ double PassRow::bytes_per_second() const {
 
 BenchOutline outline_measurements(const BenchJob& job) {
   const auto settings = settings_of_disk();
-  const ooc::File file = ooc::File::open(job.path);
+  const ooc::detail::File file = ooc::detail::File::open(job.path);
   BenchOutline plan{.file_bytes = size_of_file(job), .disk_settings = settings.size()};
   plan.warm_bytes = warm_part(plan.file_bytes);
-  plan.why_no_disk = ooc::measure::DiskSweep::why_not(file, settings.size());
+  plan.why_no_disk = ooc::detail::measure::DiskSweep::why_not(file, settings.size());
   if (plan.why_no_disk.empty()) {
-    plan.part_bytes = ooc::measure::DiskSweep::part_bytes(file, settings.size());
+    plan.part_bytes = ooc::detail::measure::DiskSweep::part_bytes(file, settings.size());
   }
   plan.in_memory = is_tmpfs(job.path);
   if (plan.in_memory) plan.why_not_cold = in_memory;

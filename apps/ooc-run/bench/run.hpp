@@ -91,12 +91,12 @@ struct BenchResult {
   std::uint64_t part_bytes = 0;  // of the file, read by each setting of the disk
   std::uint64_t warm_bytes = 0;  // of the file, kept in the page cache
   CeilingRows disk, page_cache, h2d, d2h;
-  std::array<CeilingRows, ooc::all_kernels.size()> kernels;
+  std::array<CeilingRows, ooc::detail::all_kernels.size()> kernels;
   std::vector<PassRow> passes;
   Startup startup;
   std::vector<SweepRow> sweep;
 
-  const CeilingRows& kernel(ooc::KernelKind which) const {
+  const CeilingRows& kernel(ooc::detail::KernelKind which) const {
     return kernels[static_cast<std::size_t>(which)];
   }
 };

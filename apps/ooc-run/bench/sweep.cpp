@@ -8,8 +8,8 @@
 namespace ooc_run {
 namespace {
 
-using ooc::KiB;
-using ooc::MiB;
+using ooc::detail::KiB;
+using ooc::detail::MiB;
 
 constexpr std::array<std::uint64_t, 8> chunks{256 * KiB, 512 * KiB, 1 * MiB,  2 * MiB,
                                               4 * MiB,   8 * MiB,   16 * MiB, 64 * MiB};
@@ -19,7 +19,7 @@ constexpr std::uint64_t smallest_file = 1 * MiB;
 constexpr std::uint64_t file_growth = 4;  // ratio of successive sizes
 
 // Settings other than the size of the file are measured on a part of it, at most this large.
-constexpr std::uint64_t most_part_bytes = 2 * ooc::GiB;
+constexpr std::uint64_t most_part_bytes = 2 * ooc::detail::GiB;
 
 }  // namespace
 
@@ -54,8 +54,8 @@ std::vector<Sweep::Trial> Sweep::trials(bool cold, std::uint64_t all_bytes) {
   std::vector<Trial> trials;
   ooc::Options options;
   const std::uint64_t parts = cold ? chunks.size() : 1;
-  const std::uint64_t part =
-      std::min(most_part_bytes, ooc::round_down(all_bytes / parts, ooc::page_bytes));
+  const std::uint64_t part = std::min(
+      most_part_bytes, ooc::detail::round_down(all_bytes / parts, ooc::detail::page_bytes));
   if (part != 0) add_settings(cold, part, options, trials);
   const auto add_file = [&](std::uint64_t size) {
     trials.push_back({{"file", cold, size}, options, 0, size});

@@ -288,7 +288,7 @@ std::vector<std::string> misspelt_variables() {
     // Short names are close to too many others, and may belong to another program.
     if (name.size() < 4 || known.contains(name)) continue;
     const std::string_view near = nearest(name, names);
-    if (near.empty() || ooc::edit_distance(name, near) > name.size() / 3) continue;
+    if (near.empty() || ooc::detail::edit_distance(name, near) > name.size() / 3) continue;
     remarks.push_back(
         fmt::format("{0}{1} is no option: did you mean {0}{2}?", prefix, printable(name), near));
   }

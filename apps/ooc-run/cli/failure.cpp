@@ -38,14 +38,14 @@ namespace {
 /// end words.
 std::string shown(std::string text, const ooc::Error& error) {
   const std::string path = error.details().path.string();
-  const std::string shown_path = ooc::shown_word(path);
+  const std::string shown_path = ooc::detail::shown_word(path);
   if (shown_path != path) {
     for (std::size_t at = text.find(path); at != std::string::npos; at = text.find(path, at)) {
       text.replace(at, path.size(), shown_path);
       at += shown_path.size();
     }
   }
-  return ooc::without_secrets(text);
+  return ooc::detail::without_secrets(text);
 }
 
 }  // namespace

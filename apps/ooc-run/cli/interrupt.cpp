@@ -39,7 +39,8 @@ Interrupt::Interrupt() {
     if (action.sa_handler != SIG_IGN) sigaddset(&signals_, signal);
   }
   pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
-  watcher_ = ooc::start_thread([this](const std::stop_token& finished) { watch(finished); });
+  watcher_ =
+      ooc::detail::start_thread([this](const std::stop_token& finished) { watch(finished); });
 }
 
 Interrupt::~Interrupt() {

@@ -45,22 +45,23 @@ std::string size_word(const std::string& bytes) {
   if (error != std::errc{}) return bytes;
   constexpr std::uint64_t few = 10'000;  // of a unit, beyond which the next one is exact enough
   const char* unit = "KMGT";
-  value = ooc::divide_up(value, ooc::KiB);
-  for (; value > few && unit[1] != 0; ++unit) value = ooc::divide_up(value, ooc::KiB);
+  value = ooc::detail::divide_up(value, ooc::detail::KiB);
+  for (; value > few && unit[1] != 0; ++unit)
+    value = ooc::detail::divide_up(value, ooc::detail::KiB);
   return fmt::format("{}{}", value, *unit);
 }
 
 ooc::RemedyWords words_for(const ooc::Remedy& remedy, const std::optional<Option>& option,
                            const std::string& path) {
-  if (remedy.change == ooc::Change::convert) {
+  if (remedy.change == ooc::RemedyAction::convert) {
     return {"convert", fmt::format("it: ooc-run convert {} -o OUT --to {}", ooc::shell_word(path),
                                    ooc::shell_word(remedy.value))};
   }
-  if (remedy.change == ooc::Change::set) return {"use", with_value(*option, remedy.value)};
-  if (remedy.change == ooc::Change::raise && !remedy.value.empty()) {
+  if (remedy.change == ooc::RemedyAction::set) return {"use", with_value(*option, remedy.value)};
+  if (remedy.change == ooc::RemedyAction::raise && !remedy.value.empty()) {
     return {"use", fmt::format("--{} {} at least", option->name, size_word(remedy.value))};
   }
-  const bool is_left_out = remedy.change == ooc::Change::unset;
+  const bool is_left_out = remedy.change == ooc::RemedyAction::unset;
   return {is_left_out ? "leave out" : ooc::words_of(remedy).verb,
           fmt::format("--{}", option->name)};
 }
@@ -70,7 +71,7 @@ ooc::RemedyWords words_for(const ooc::Remedy& remedy, const std::optional<Option
 ooc::Error in_terms_of_options(const ooc::Error& error, std::string_view command) {
   ooc::ErrorDetails details = error.details();
   std::erase_if(details.remedies, [&](const ooc::Remedy& remedy) {
-    return remedy.change != ooc::Change::convert && !option_for(remedy.setting, command);
+    return remedy.change != ooc::RemedyAction::convert && !option_for(remedy.setting, command);
   });
   details.hint = ooc::advice(details, [&](const ooc::Remedy& remedy) {
     return words_for(remedy, option_for(remedy.setting, command), details.path);

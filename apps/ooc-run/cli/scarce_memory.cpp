@@ -27,7 +27,7 @@ namespace {
 
 // The first part is freed for the allocation that fails, which is tried again; the second for what
 // follows from a failure.
-constexpr std::size_t reserve_bytes = ooc::MiB;
+constexpr std::size_t reserve_bytes = ooc::detail::MiB;
 std::array<std::atomic<std::byte*>, 2> reserve{};
 
 void use_reserve() {
@@ -66,7 +66,7 @@ void use_reserve() {
 
 /// Sets the size of the stacks of threads that libraries start, too.
 void set_stack_size() {
-  constexpr std::size_t least = ooc::MiB;
+  constexpr std::size_t least = ooc::detail::MiB;
   rlimit address_space{};
   const bool is_limited =
       getrlimit(RLIMIT_AS, &address_space) == 0 && address_space.rlim_cur != RLIM_INFINITY;
@@ -89,7 +89,7 @@ int run_with_scarce_memory(const std::function<int()>& body) {
   int code = 0;
   try {
     std::thread thread([&] { code = body(); });
-    const ooc::BlockedSignals blocked;  // on this thread, which only waits
+    const ooc::detail::BlockedSignals blocked;  // on this thread, which only waits
     thread.join();
   } catch (const std::system_error&) {
     end_without_memory("no thread can be started");

@@ -64,7 +64,7 @@ std::uint64_t take_digits(std::string_view& text, const std::string& hint) {
 /// Returns `value` times the unit that `suffix` names.
 std::uint64_t scale(std::uint64_t value, std::string_view suffix, std::span<const Unit> units,
                     const std::string& hint) {
-  const std::string lower = ooc::lower_case(suffix);
+  const std::string lower = ooc::detail::lower_case(suffix);
   const auto is_letter = [](char letter) { return letter >= 'a' && letter <= 'z'; };
   if (!std::ranges::all_of(lower, is_letter)) refuse_usage("is not a whole number", hint);
   const auto unit = std::ranges::find(units, lower, &Unit::suffix);
@@ -208,11 +208,11 @@ std::string format_bytes(std::uint64_t bytes) {
 }
 
 std::string format_binary_bytes(std::uint64_t bytes) {
-  if (bytes % ooc::KiB != 0) return format_decimal_bytes(static_cast<double>(bytes));
+  if (bytes % ooc::detail::KiB != 0) return format_decimal_bytes(static_cast<double>(bytes));
   std::size_t unit = 1;
-  std::uint64_t count = bytes / ooc::KiB;
-  while (count != 0 && count % ooc::KiB == 0 && unit + 1 < binary_units.size()) {
-    count /= ooc::KiB;
+  std::uint64_t count = bytes / ooc::detail::KiB;
+  while (count != 0 && count % ooc::detail::KiB == 0 && unit + 1 < binary_units.size()) {
+    count /= ooc::detail::KiB;
     ++unit;
   }
   return fmt::format("{} {}", count, binary_units[unit]);

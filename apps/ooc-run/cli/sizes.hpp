@@ -51,7 +51,7 @@ std::string format_flops(double flops);
 /// Returns, for example, "634 ms", "12.4 s", "3:05 min" or "2:10:00 h".
 std::string format_seconds(double seconds);
 
-using ooc::group_digits;  // "-1,234,567" for "-1234567"
+using ooc::detail::group_digits;  // "-1,234,567" for "-1234567"
 
 /// Returns, for example, "the link and the kernel" or "the disk, the link and the kernel".
 std::string enumeration(const std::vector<std::string>& names);

@@ -12,7 +12,7 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
   for (const std::string_view candidate : candidates) {
     // The beginning of a candidate is near to it, however much is missing.
     const bool shortened = word.size() >= 2 && candidate.starts_with(word);
-    const std::size_t distance = shortened ? 1 : ooc::edit_distance(word, candidate);
+    const std::size_t distance = shortened ? 1 : ooc::detail::edit_distance(word, candidate);
     if (distance < best_distance) {
       best = candidate;
       best_distance = distance;

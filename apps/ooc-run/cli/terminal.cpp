@@ -39,7 +39,7 @@ std::size_t find_length(const char* variable, int descriptor, unsigned short win
 /// containers often have the variables but no locale files.
 bool speaks_utf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    const std::string value = ooc::lower_case(environment(name));
+    const std::string value = ooc::detail::lower_case(environment(name));
     if (value.empty()) continue;
     return value.find("utf-8") != std::string::npos || value.find("utf8") != std::string::npos;
   }
@@ -71,13 +71,14 @@ Terminal describe_terminal(int descriptor) {
 std::string printable(std::string_view text) {
   std::string result;
   while (!text.empty()) {
-    const ooc::Utf8Character character = ooc::first_character(text);
+    const ooc::detail::Utf8Character character = ooc::detail::first_character(text);
     const auto code = static_cast<std::uint32_t>(character.code);
     if (character.code == '\n') {
       result += "\\n";
-    } else if (!character.is_valid || (ooc::is_control(character.code) && character.bytes == 1)) {
+    } else if (!character.is_valid ||
+               (ooc::detail::is_control(character.code) && character.bytes == 1)) {
       result += fmt::format("\\x{:02x}", code);
-    } else if (ooc::is_control(character.code)) {
+    } else if (ooc::detail::is_control(character.code)) {
       result += fmt::format("\\u{:04x}", code);
     } else {
       result += text.substr(0, character.bytes);
@@ -119,7 +120,7 @@ std::string wrap(std::string_view first, std::string_view text, std::size_t colu
 
 int write_whole(int descriptor, std::string_view text,
                 std::optional<std::chrono::milliseconds> patience) {
-  ooc::Repeats repeats;
+  ooc::detail::Repeats repeats;
   while (!text.empty()) {
     // A write that does not wait for long is asked for first, and so small that a pipe takes it.
     if (patience && !takes_more(descriptor, *patience)) return EAGAIN;
@@ -187,11 +188,11 @@ std::string lines_for_stderr(std::string_view first, std::string_view text) {
 }
 
 void print_note(std::string_view note) {
-  print_to_stderr(lines_for_stderr("ooc-run: note: ", ooc::without_secrets(note)));
+  print_to_stderr(lines_for_stderr("ooc-run: note: ", ooc::detail::without_secrets(note)));
 }
 
 void print_warning(std::string_view warning) {
-  print_to_stderr(lines_for_stderr("ooc-run: warning: ", ooc::without_secrets(warning)));
+  print_to_stderr(lines_for_stderr("ooc-run: warning: ", ooc::detail::without_secrets(warning)));
 }
 
 }  // namespace ooc_run

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <filesystem>
-#include <ooc/detail/base/dtype.hpp>
+#include <ooc/dtype.hpp>
 #include <optional>
 #include <string>
 

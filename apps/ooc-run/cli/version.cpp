@@ -38,7 +38,7 @@ std::string describe_version() {
       "engines    uring (liburing {}), threads\n"
       "optional   {}\n"
       "libraries  Thrust and CUB of CCCL {}, Boost {}, fmt {}, nlohmann-json {}\n",
-      build_facts::version, build_facts::compiler, ooc::name_of(ooc::best_simd()),
+      build_facts::version, build_facts::compiler, ooc::detail::name_of(ooc::detail::best_simd()),
       build_facts::cuda, build_facts::liburing, describe_parts(optional_parts()), build_facts::cccl,
       build_facts::boost, build_facts::fmt, build_facts::nlohmann_json);
 }

@@ -4,7 +4,7 @@
 
 namespace ooc_run {
 
-std::string describe_written(const ooc::OutputFile& file, std::string_view what) {
+std::string describe_written(const ooc::detail::OutputFile& file, std::string_view what) {
   return fmt::format("wrote {}, {}{}{}", file.path().string(), what,
                      file.note().empty() ? "" : "; ", file.note());
 }

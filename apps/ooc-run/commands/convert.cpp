@@ -1,5 +1,5 @@
 #include <fmt/core.h>
-#include <ooc/detail/kernels/convert.hpp>
+#include <ooc/convert.hpp>
 #include <ooc/error.hpp>
 
 #include <cstdint>

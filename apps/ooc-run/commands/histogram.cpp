@@ -1,4 +1,4 @@
-#include <ooc/detail/kernels/histogram.hpp>
+#include <ooc/histogram.hpp>
 
 #include "commands/bin_table.hpp"
 #include "commands/commands.hpp"

@@ -1,7 +1,8 @@
 #include <fmt/core.h>
-#include <ooc/detail/kernels/matmul.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/detail/sizing/typical_rates.hpp>
 #include <ooc/error.hpp>
+#include <ooc/matmul.hpp>
 
 #include <algorithm>
 #include <array>
@@ -40,7 +41,7 @@ void require_shapes(const ooc::Source& a, const ooc::Source& b, const MatmulRequ
   const bool unknown_a = a.format == "raw" && !request.shape_a;
   const bool unknown_b = b.format == "raw" && !request.shape_b;
   const auto name = [](const ooc::Source& matrix) {
-    return matrix.files().front().path().string();
+    return ooc::detail::files_of(matrix).front().path().string();
   };
   if (unknown_a && unknown_b) {
     refuse_usage(fmt::format("{} and {}: raw files do not know their shapes", name(a), name(b)),
@@ -58,7 +59,7 @@ void shape_matrix(ooc::Source& source, const std::optional<Shape>& asked, std::s
   if (source.format == "raw") {
     source.set_shape(*asked);
   } else if (asked && !std::ranges::equal(*asked, source.shape())) {
-    const std::filesystem::path& path = source.files().front().path();
+    const std::filesystem::path& path = ooc::detail::files_of(source).front().path();
     throw ooc::Error(ooc::ErrorKind::bad_input,
                      fmt::format("{}: is {}, not the {} of --{}", path.string(),
                                  text_of(source.shape()), text_of(*asked), option),
@@ -69,7 +70,7 @@ void shape_matrix(ooc::Source& source, const std::optional<Shape>& asked, std::s
 /// Returns the task for the choice of the device. Assumes that the operands are read from the disk
 /// once and are in memory afterwards.
 Task product_task(const ooc::Source& a, const ooc::Source& b) {
-  using ooc::typical::core_flops;
+  using ooc::detail::typical::core_flops;
   Task task = passes_over(a, 1, core_flops);
   const Task over_b = passes_over(b, 1, core_flops);
   const Workload& of_b = over_b.work;
@@ -89,7 +90,7 @@ Task product_task(const ooc::Source& a, const ooc::Source& b) {
 }
 
 bool is_remote(const ooc::MatmulPlan& plan) {
-  return std::ranges::count(plan.reasons, ooc::Choice::remote_reads, &ooc::Reason::what) != 0;
+  return std::ranges::count(plan.reasons, ooc::ReasonKind::remote_reads, &ooc::Reason::what) != 0;
 }
 
 /// Returns the work of a product according to its plan.

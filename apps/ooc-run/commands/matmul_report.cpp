@@ -1,6 +1,7 @@
 #include "commands/matmul_report.hpp"
 
 #include <fmt/core.h>
+#include <ooc/detail/dataset/source_access.hpp>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -36,7 +37,7 @@ std::string describe_passes(std::uint64_t passes) {
   return passes <= 1 ? "" : fmt::format(" in {} passes", passes);
 }
 
-std::string describe_traffic(const ooc::Product& product) {
+std::string describe_traffic(const ooc::MatrixProduct& product) {
   std::string text =
       line("read", format_bytes(product.bytes_read) + describe_passes(product.plan.passes));
   if (product.library.starts_with("cuBLAS")) {
@@ -99,7 +100,8 @@ Json describe_plan(const ooc::MatmulPlan& plan, const std::optional<Prediction>&
             {"reasons", sentences_of(plan.reasons)}}}};
 }
 
-Json describe_product(const ooc::Product& product, const std::optional<Prediction>& prediction,
+Json describe_product(const ooc::MatrixProduct& product,
+                      const std::optional<Prediction>& prediction,
                       const std::optional<ProductCheck>& check, const std::filesystem::path& path) {
   Json json = describe_plan(product.plan, prediction, path);
   json["bytes_read"] = product.bytes_read;
@@ -144,7 +146,7 @@ std::vector<FactRow> plan_rows(const ooc::MatmulPlan& plan, const std::string& d
   return rows;
 }
 
-std::string explain_product(const ooc::Product& product,
+std::string explain_product(const ooc::MatrixProduct& product,
                             const std::optional<Prediction>& prediction, double seconds,
                             const std::optional<ProductCheck>& check,
                             const std::filesystem::path& path) {
@@ -161,7 +163,8 @@ std::string explain_product(const ooc::Product& product,
 
 std::string product_heading(const ooc::Source& a, const ooc::Source& b) {
   const auto heading = [](const ooc::Source& matrix) {
-    return fmt::format("{}: {} of {} ({})", printable(matrix.files().front().path().string()),
+    return fmt::format("{}: {} of {} ({})",
+                       printable(ooc::detail::files_of(matrix).front().path().string()),
                        describe_shape(matrix.shape()[0], matrix.shape()[1]),
                        describe_type(matrix.type().value_or(ooc::DType{})), matrix.type_reason);
   };

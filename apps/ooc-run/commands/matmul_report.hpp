@@ -2,8 +2,8 @@
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
-#include <ooc/detail/kernels/matmul.hpp>
 #include <ooc/error.hpp>
+#include <ooc/matmul.hpp>
 #include <ooc/source.hpp>
 #include <optional>
 #include <string>
@@ -25,14 +25,15 @@ struct ProductCheck {
 // output; for a plan it may be empty.
 Json describe_plan(const ooc::MatmulPlan& plan, const std::optional<Prediction>& prediction,
                    const std::filesystem::path& path);
-Json describe_product(const ooc::Product& product, const std::optional<Prediction>& prediction,
+Json describe_product(const ooc::MatrixProduct& product,
+                      const std::optional<Prediction>& prediction,
                       const std::optional<ProductCheck>& check, const std::filesystem::path& path);
 
 // The same as text: rows of facts, or whole lines.
 
 std::vector<FactRow> plan_rows(const ooc::MatmulPlan& plan, const std::string& device,
                                const std::string& predicted);
-std::string explain_product(const ooc::Product& product,
+std::string explain_product(const ooc::MatrixProduct& product,
                             const std::optional<Prediction>& prediction, double seconds,
                             const std::optional<ProductCheck>& check,
                             const std::filesystem::path& path);

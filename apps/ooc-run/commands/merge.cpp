@@ -135,7 +135,8 @@ std::string missing_shard(const std::vector<ShardPart>& parts, const Question& q
   const std::uint64_t shards = parts.front().shard_count();
   const auto differs = [&](const ShardPart& part) { return part.shard_count() != shards; };
   if (shards == 0 || std::ranges::any_of(parts, differs)) return {};
-  const std::uint64_t tiles = ooc::divide_up(parts.front().file.records, ooc::tile_elements);
+  const std::uint64_t tiles =
+      ooc::detail::divide_up(parts.front().file.records, ooc::tile_elements);
   const unsigned __int128 end = first_missing / ooc::tile_elements + 1;
   const auto missing = static_cast<std::uint64_t>((end * shards - 1) / tiles);
   return fmt::format(
@@ -164,8 +165,8 @@ void require_all(const std::vector<ShardPart>& parts, std::vector<Covered> cover
 
 /// Merges an answer of a file with those before. `load` reads it.
 template <class Value, class Load>
-void add(std::optional<ooc::Part<Value>>& total, const ooc::PartFile& file, std::size_t answer,
-         const Load& load) {
+void add(std::optional<ooc::PartialResult<Value>>& total, const ooc::PartFile& file,
+         std::size_t answer, const Load& load) {
   const auto load_here = [&](std::span<const std::byte> saved) {
     try {
       return load(saved);
@@ -175,7 +176,7 @@ void add(std::optional<ooc::Part<Value>>& total, const ooc::PartFile& file, std:
                        {.why = error.what()});
     }
   };
-  ooc::Part<Value> loaded = file.load(answer, load_here);
+  ooc::PartialResult<Value> loaded = file.load(answer, load_here);
   if (total) {
     total->merge(std::move(loaded));
   } else {
@@ -195,8 +196,8 @@ ooc::PartFile read_again(const ShardPart& part, const ShardPart& first) {
 
 /// The answers of all parts together.
 struct Merged {
-  std::optional<ooc::Part<ooc::Statistics>> statistics{};
-  std::optional<ooc::Part<ooc::Histogram>> histogram{};
+  std::optional<ooc::PartialResult<ooc::Statistics>> statistics{};
+  std::optional<ooc::PartialResult<ooc::Histogram>> histogram{};
 };
 
 Merged merge(const std::vector<ShardPart>& parts, const Question& question) {
@@ -287,8 +288,8 @@ Outcome join_parts(const MergeRequest& request, const std::vector<ShardPart>& pa
   const Merged merged = merge(parts, question);
   if (merged.statistics) joined.add(*merged.statistics);
   if (merged.histogram) joined.add(*merged.histogram);
-  const std::vector<std::byte> bytes = ooc::bytes_of(joined);
-  ooc::OutputFile file(request.target, bytes.size(), request.run.side_files.replace);
+  const std::vector<std::byte> bytes = ooc::detail::bytes_of(joined);
+  ooc::detail::OutputFile file(request.target, bytes.size(), request.run.side_files.replace);
   file.write(0, bytes);
   file.commit();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;

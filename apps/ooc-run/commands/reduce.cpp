@@ -1,4 +1,4 @@
-#include <ooc/detail/kernels/summary.hpp>
+#include <ooc/histogram.hpp>
 
 #include <nlohmann/json.hpp>
 #include <utility>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <ooc/detail/kernels/reduce.hpp>
+#include <ooc/reduce.hpp>
 #include <string>
 
 #include "result/outcome.hpp"

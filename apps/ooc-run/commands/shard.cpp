@@ -99,7 +99,7 @@ Outcome run_shard(const RunSettings& settings, const Shard& shard, Question ques
     remarks.facts.insert(remarks.facts.begin(), {"shard", describe_shard(shard, section)});
     return explain(question.command, settings, section, explanation, remarks);
   }
-  ooc::OutputFile output(shard.output, 0, settings.side_files.replace);
+  ooc::detail::OutputFile output(shard.output, 0, settings.side_files.replace);
   ooc::PartFile file{.question = to_json(question).dump(), .input = ooc::identity_of(source)};
   Session session(settings, interrupt, task_of(section, question));
   session.warn(type_doubt(source, settings.format));
@@ -112,7 +112,7 @@ Outcome run_shard(const RunSettings& settings, const Shard& shard, Question ques
                         .bytes = stats.outcome.bytes};
   file.about = to_text(facts);
   interrupt.allow_more_time();
-  output.write(0, ooc::bytes_of(file));
+  output.write(0, ooc::detail::bytes_of(file));
   output.commit();
   const std::string values =
       file.covers.empty() ? "no values" : describe_range(file.covers.front());

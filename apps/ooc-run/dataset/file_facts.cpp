@@ -9,6 +9,7 @@
 #include <ooc/detail/base/repeats.hpp>
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/dataset/residency.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/detail/http/address.hpp>
 #include <ooc/detail/http/remote_object.hpp>
 #include <ooc/detail/http/secrets.hpp>
@@ -17,13 +18,13 @@
 namespace ooc_run {
 namespace {
 
-FileFacts describe_file(const ooc::File& file, const ooc::Extent& data) {
+FileFacts describe_file(const ooc::detail::File& file, const ooc::detail::Extent& data) {
   FileFacts facts;
   facts.path = file.path();
   facts.bytes = file.size();
   facts.data_offset = data.offset;
   facts.data_bytes = data.bytes;
-  facts.page_cache_fraction = ooc::page_cache_fraction(file, data);
+  facts.page_cache_fraction = ooc::detail::page_cache_fraction(file, data);
   if (file.remote() != nullptr) {
     facts.is_remote = true;
     facts.disk_bytes = file.size();
@@ -32,7 +33,7 @@ FileFacts describe_file(const ooc::File& file, const ooc::Extent& data) {
     facts.why_not_direct = file.why_not_direct();
     return facts;
   }
-  const ooc::DiskCall waits;
+  const ooc::detail::DiskCall waits;
   struct stat status {};
   if (fstat(file.buffered(), &status) != 0) {
     throw ooc::Error::from_errno(ooc::ErrorKind::input, "stat", errno, file.path());
@@ -57,18 +58,19 @@ FileFacts describe_file(const ooc::File& file, const ooc::Extent& data) {
 
 std::vector<FileFacts> describe_files(const ooc::Source& source) {
   std::vector<FileFacts> files;
-  for (const ooc::Extent& extent : source.extents()) {
-    files.push_back(describe_file(source.files()[extent.file], extent));
+  for (const ooc::detail::Extent& extent : ooc::detail::extents_of(source)) {
+    files.push_back(describe_file(ooc::detail::files_of(source)[extent.file], extent));
   }
   return files;
 }
 
 void require_local(const std::string& path, std::string_view command) {
-  if (!ooc::parse_address(path)) return;
+  if (!ooc::detail::parse_address(path)) return;
   throw ooc::Error(
       ooc::ErrorKind::usage,
-      fmt::format("{}: is on a server, and {} measures disks", ooc::shown_address(path), command),
-      {.path = ooc::shown_address(path), .hint = "info shows how it would be read"});
+      fmt::format("{}: is on a server, and {} measures disks", ooc::detail::shown_address(path),
+                  command),
+      {.path = ooc::detail::shown_address(path), .hint = "info shows how it would be read"});
 }
 
 }  // namespace ooc_run

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <ooc/detail/file/file.hpp>
 #include <ooc/source.hpp>
 #include <optional>
 #include <string>
@@ -29,7 +30,7 @@ struct FileFacts {
   std::string why_not_direct;  // empty: direct I/O is possible
 
   /// True if a direct read can begin at the first element.
-  bool is_aligned() const { return data_offset % ooc::File::alignment() == 0; }
+  bool is_aligned() const { return data_offset % ooc::detail::File::alignment() == 0; }
 };
 
 /// Describes each file of a source, in order. Throws Error(input).

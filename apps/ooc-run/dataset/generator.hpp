@@ -2,8 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <ooc/detail/base/dtype.hpp>
-#include <ooc/detail/kernels/number.hpp>
+#include <ooc/dtype.hpp>
+#include <ooc/reduce.hpp>
 #include <span>
 
 namespace ooc_run {

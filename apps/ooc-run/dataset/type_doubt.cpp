@@ -3,11 +3,12 @@
 #include <fmt/core.h>
 
 #include <filesystem>
-#include <ooc/detail/base/dtype.hpp>
 #include <ooc/detail/content/byte_order.hpp>
 #include <ooc/detail/content/type_guess.hpp>
 #include <ooc/detail/dataset/judgement.hpp>
 #include <ooc/detail/dataset/sample.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
+#include <ooc/dtype.hpp>
 #include <optional>
 #include <vector>
 
@@ -26,8 +27,9 @@ std::string doubt_about_ending(const std::filesystem::path& path) {
 /// Returns a message about data that are read as bytes because nothing says their type. Where they
 /// look like numbers, ooc::open() has refused them.
 std::string doubt_about_data(const ooc::Source& source) {
-  const ooc::TypeGuess guess = ooc::guess_type(ooc::glance(source), source.bytes());
-  return guess.evidence == ooc::Evidence::text
+  const ooc::detail::TypeGuess guess =
+      ooc::detail::guess_type(ooc::detail::glance(source), source.bytes());
+  return guess.evidence == ooc::detail::Evidence::text
              ? "looks like text, whose bytes are read, not its numbers"
              : "";
 }
@@ -36,13 +38,13 @@ std::string doubt_about_data(const ooc::Source& source) {
 /// type is not plausible.
 std::optional<ooc::DType> better_type(const ooc::Source& source) {
   const ooc::DType& named = *source.type();
-  const std::vector<std::byte> sample = ooc::glance(source);
-  if (ooc::looks_swapped(sample, named)) return ooc::DType{named.element, !named.swapped};
-  const ooc::TypeGuess guess = ooc::guess_type(sample, source.bytes());
+  const std::vector<std::byte> sample = ooc::detail::glance(source);
+  if (ooc::detail::looks_swapped(sample, named)) return ooc::DType{named.element, !named.swapped};
+  const ooc::detail::TypeGuess guess = ooc::detail::guess_type(sample, source.bytes());
   constexpr double many = 0.1;
   const bool is_better = guess.is_sure && is_float(guess.type->element) &&
                          ooc::size_of(*guess.type) >= ooc::size_of(named) && *guess.type != named &&
-                         ooc::odd_share(sample, named) > many;
+                         ooc::detail::odd_share(sample, named) > many;
   return is_better ? guess.type : std::nullopt;
 }
 
@@ -56,7 +58,7 @@ std::string doubt_about_named(const ooc::Source& source) {
 
 /// Returns a message if the ending names another type than the one that the user gave.
 std::string doubt_about_asked(const ooc::Source& source, const ooc::Format& format) {
-  const std::filesystem::path& path = source.files().front().path();
+  const std::filesystem::path& path = ooc::detail::files_of(source).front().path();
   const auto named = ooc::type_of_ending(ooc::ending_of(path));
   if (source.format != "raw" || !format.type || !named || *named == format.type->element) return {};
   return fmt::format("read as {}, as asked; the ending says {}", describe_type(*format.type),
@@ -66,11 +68,12 @@ std::string doubt_about_asked(const ooc::Source& source, const ooc::Format& form
 }  // namespace
 
 std::string type_doubt(const ooc::Source& source, const ooc::Format& format) {
-  if (source.is_produced() || source.bytes() == 0 || source.files().empty()) return {};
-  const std::filesystem::path& path = source.files().front().path();
+  if (source.is_produced() || source.bytes() == 0 || ooc::detail::files_of(source).empty())
+    return {};
+  const std::filesystem::path& path = ooc::detail::files_of(source).front().path();
   std::string doubt = doubt_about_asked(source, format);
   if (doubt.empty() && source.format == "raw" &&
-      ooc::type_is_default(source.files().front(), format)) {
+      ooc::detail::type_is_default(ooc::detail::files_of(source).front(), format)) {
     doubt = doubt_about_ending(path);
     if (doubt.empty()) doubt = doubt_about_data(source);
   } else if (doubt.empty() && source.format == "raw" && !format.type) {

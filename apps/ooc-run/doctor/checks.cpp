@@ -41,7 +41,8 @@ std::string link_name(double gigatransfers, std::int64_t lanes) {
 }
 
 std::string memory_name(std::uint64_t bytes) {
-  return fmt::format("{:.3g} GiB", static_cast<double>(bytes) / static_cast<double>(ooc::GiB));
+  return fmt::format("{:.3g} GiB",
+                     static_cast<double>(bytes) / static_cast<double>(ooc::detail::GiB));
 }
 
 /// Returns the reason why io_uring cannot be used, and how to enable it.
@@ -80,10 +81,10 @@ std::string_view name_of(HealthCheck::State state) {
   return names[static_cast<std::size_t>(state)];
 }
 
-HealthCheck check_gpu(const ooc::CudaFacts& cuda, std::optional<std::size_t> wanted) {
+HealthCheck check_gpu(const ooc::detail::CudaFacts& cuda, std::optional<std::size_t> wanted) {
   HealthCheck check{.name = "GPU"};
   check.values["gpus"] = Json::array();
-  for (const ooc::GpuFacts& gpu : cuda.gpus) {
+  for (const ooc::detail::GpuFacts& gpu : cuda.gpus) {
     check.values["gpus"].push_back(
         {{"name", gpu.name},
          {"memory_bytes", gpu.memory_bytes},
@@ -98,8 +99,8 @@ HealthCheck check_gpu(const ooc::CudaFacts& cuda, std::optional<std::size_t> wan
     if (why_not.empty()) return check;
     check.facts += "; " + why_not;
     if (*wanted < cuda.gpus.size()) {
-      const ooc::GpuFacts& gpu = cuda.gpus[*wanted];
-      return check.fail(ooc::ErrorKind::device, ooc::how_to_get_code(gpu.major, gpu.minor));
+      const ooc::detail::GpuFacts& gpu = cuda.gpus[*wanted];
+      return check.fail(ooc::ErrorKind::device, ooc::detail::how_to_get_code(gpu.major, gpu.minor));
     }
     return check.fail(ooc::ErrorKind::device,
                       "--device cuda:0, or show more in CUDA_VISIBLE_DEVICES");
@@ -114,7 +115,7 @@ HealthCheck check_gpu(const ooc::CudaFacts& cuda, std::optional<std::size_t> wan
   return has_code && cuda.driver_allows != 0 ? check.warn(fix) : check;
 }
 
-HealthCheck check_driver(const ooc::CudaFacts& cuda) {
+HealthCheck check_driver(const ooc::detail::CudaFacts& cuda) {
   HealthCheck check{.name = "driver",
                     .facts = fmt::format("knows CUDA {}, this build is of {} and for {}",
                                          cuda_version(cuda.driver_allows),
@@ -125,11 +126,11 @@ HealthCheck check_driver(const ooc::CudaFacts& cuda) {
   if (cuda.driver_allows / 1000 < cuda.built_for / 1000) {
     return check.warn("a newer driver, or a build with an older toolkit");
   }
-  for (const ooc::GpuFacts& gpu : cuda.gpus) {
-    const std::string why_not = ooc::why_no_code(cuda.architectures, gpu.major, gpu.minor);
+  for (const ooc::detail::GpuFacts& gpu : cuda.gpus) {
+    const std::string why_not = ooc::detail::why_no_code(cuda.architectures, gpu.major, gpu.minor);
     if (why_not.empty()) continue;
     check.facts += "; " + why_not;
-    return check.warn(ooc::how_to_get_code(gpu.major, gpu.minor));
+    return check.warn(ooc::detail::how_to_get_code(gpu.major, gpu.minor));
   }
   return check;
 }
@@ -236,7 +237,7 @@ HealthCheck check_huge_pages(std::string_view setting) {
 
 HealthCheck check_memory(std::uint64_t total_bytes, std::uint64_t available_bytes) {
   // The least with which limits_test runs each command, and the default size of a pool.
-  constexpr std::uint64_t least_bytes = 32 * ooc::MiB, ample_bytes = 256 * ooc::MiB;
+  constexpr std::uint64_t least_bytes = 32 * ooc::detail::MiB, ample_bytes = 256 * ooc::detail::MiB;
   HealthCheck check{
       .name = "memory",
       .facts = fmt::format("{}, of which {} can be had",
@@ -292,8 +293,8 @@ HealthCheck check_open_files(std::optional<std::uint64_t> limit) {
                         : check.warn("ulimit -Hn 1024, for datasets of many files");
 }
 
-HealthCheck check_threads(const std::optional<ThreadLimit>& limit, const ooc::Workers& workers,
-                          std::size_t cores) {
+HealthCheck check_threads(const std::optional<ThreadLimit>& limit,
+                          const ooc::detail::Workers& workers, std::size_t cores) {
   HealthCheck check{.name = "threads", .facts = "without limit", .values = {{"left", nullptr}}};
   if (!limit) return check;
   check.facts = fmt::format("{} more", group_digits(std::to_string(limit->left)));

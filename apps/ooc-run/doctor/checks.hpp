@@ -38,9 +38,9 @@ std::string_view name_of(HealthCheck::State state);
 // Each function judges facts that its caller has collected.
 
 /// `wanted`: the number of the GPU that runs need.
-HealthCheck check_gpu(const ooc::CudaFacts& cuda, std::optional<std::size_t> wanted);
+HealthCheck check_gpu(const ooc::detail::CudaFacts& cuda, std::optional<std::size_t> wanted);
 
-HealthCheck check_driver(const ooc::CudaFacts& cuda);
+HealthCheck check_driver(const ooc::detail::CudaFacts& cuda);
 
 HealthCheck check_link(const std::string& gpu, const std::optional<PcieLink>& link);
 
@@ -78,8 +78,8 @@ HealthCheck check_blas(const BlasFacts& blas);
 HealthCheck check_open_files(std::optional<std::uint64_t> limit);
 
 /// `workers`: the threads that a pass starts.
-HealthCheck check_threads(const std::optional<ThreadLimit>& limit, const ooc::Workers& workers,
-                          std::size_t cores);
+HealthCheck check_threads(const std::optional<ThreadLimit>& limit,
+                          const ooc::detail::Workers& workers, std::size_t cores);
 
 /// `why_not`: why rsvg-convert cannot be used; empty if it works.
 HealthCheck check_png(std::string_view why_not);

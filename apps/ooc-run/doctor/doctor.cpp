@@ -45,8 +45,8 @@ bool is_writable(std::filesystem::path directory) {
 void try_in_directory(LocationFacts& location) {
   try {
     constexpr bool replace = true;  // never committed, so a file of this name is safe
-    const ooc::OutputFile file(std::filesystem::path(location.path) / "ooc-doctor", ooc::page_bytes,
-                               replace);
+    const ooc::detail::OutputFile file(std::filesystem::path(location.path) / "ooc-doctor",
+                                       ooc::detail::page_bytes, replace);
     location.why_not_direct = file.why_not_direct();
     location.note = file.note();
   } catch (const ooc::Error& error) {
@@ -67,14 +67,14 @@ LocationFacts describe_location(const std::string& path) {
     try_in_directory(location);
     return location;
   }
-  const ooc::File file = ooc::File::open(path);
+  const ooc::detail::File file = ooc::detail::File::open(path);
   location.why_not_direct = file.why_not_direct();
   return location;
 }
 
 BlasFacts find_blas() {
   try {
-    return {.library = ooc::cpu_blas()};
+    return {.library = ooc::detail::cpu_blas()};
   } catch (const ooc::Error& error) {
     return {.why = error.what(), .hint = in_terms_of_options(error, "doctor").details().hint};
   }
@@ -93,13 +93,13 @@ std::string why_no_png() {
 std::vector<HealthCheck> examine(const std::string& path, const RunSettings& settings) {
   const auto threads = thread_limit();  // first: the checks start threads
   const LocationFacts location = describe_location(path);
-  const ooc::CudaFacts cuda = ooc::cuda_facts();
+  const ooc::detail::CudaFacts cuda = ooc::detail::cuda_facts();
   const UringFacts uring = uring_facts();
   const ProcessLimits process = process_limits();
   const GroupLimits group = group_limits();
-  const std::size_t cores = ooc::usable_cores();
+  const std::size_t cores = ooc::detail::usable_cores();
   // Without --device it may be either. Assume the CPU, which takes more threads.
-  const ooc::Workers workers = ooc::choose_workers(
+  const ooc::detail::Workers workers = ooc::detail::choose_workers(
       settings.options, ooc::facts_of(settings.device_kind().value_or(ooc::DeviceKind::cpu)));
   const std::filesystem::path cache = ceilings_path();
   const auto ordinal = static_cast<std::size_t>(settings.ordinal());
@@ -112,14 +112,15 @@ std::vector<HealthCheck> examine(const std::string& path, const RunSettings& set
   std::vector<HealthCheck> checks{
       check_gpu(cuda, wants_gpu ? std::optional(ordinal) : std::nullopt)};
   if (cuda.built_for != 0 && cuda.driver_allows != 0) checks.push_back(check_driver(cuda));
-  for (const ooc::GpuFacts& gpu : cuda.gpus) {
+  for (const ooc::detail::GpuFacts& gpu : cuda.gpus) {
     checks.push_back(check_link(gpu.name, pcie_link(gpu.pci_address)));
   }
   if (ordinal < cuda.gpus.size() && has_many_numa_nodes()) {
     const auto disk = location.disk ? location.disk->numa_node : std::nullopt;
     checks.push_back(check_numa(numa_node_of(cuda.gpus[ordinal].pci_address), disk));
   }
-  checks.push_back(check_processor(processor_name(), cores, ooc::name_of(ooc::best_simd())));
+  checks.push_back(
+      check_processor(processor_name(), cores, ooc::detail::name_of(ooc::detail::best_simd())));
   checks.push_back(check_blas(find_blas()));
   checks.push_back(check_memory(memory_bytes(), ooc::available_host_bytes()));
   checks.push_back(check_huge_pages(huge_pages()));

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <ooc/detail/kernels/histogram.hpp>
+#include <ooc/histogram.hpp>
 #include <string>
 
 #include "cli/terminal.hpp"

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <ooc/detail/kernels/histogram.hpp>
+#include <ooc/histogram.hpp>
 #include <string>
 #include <string_view>
 #include <vector>

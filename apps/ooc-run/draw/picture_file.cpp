@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <ooc/detail/base/element_type.hpp>
+#include <ooc/dtype.hpp>
 #include <ooc/error.hpp>
 #include <span>
 

@@ -24,7 +24,7 @@ class PictureFile {
   const std::filesystem::path& path() const noexcept { return file_.path(); }
 
  private:
-  ooc::OutputFile file_;
+  ooc::detail::OutputFile file_;
 };
 
 /// Writes the SVG document returned by `draw` and adds a note to `outcome`. `what`: the subject of

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/checksum/checksum.hpp>
+#include <ooc/detail/dataset/target_file.hpp>
 #include <ooc/detail/pass/pass_threads.hpp>
 #include <ooc/error.hpp>
 #include <ooc/target.hpp>
@@ -27,7 +28,7 @@
 namespace ooc_run {
 namespace {
 
-constexpr std::size_t block_bytes = 4 * ooc::MiB;
+constexpr std::size_t block_bytes = 4 * ooc::detail::MiB;
 
 struct GenJob {
   ooc::Target target;
@@ -48,7 +49,8 @@ GenJob job_of(const GenRequest& request) {
   GenJob job{.target = request.target, .generator = request.generator, .count = request.count};
   job.bytes = job.count * ooc::size_of(job.generator.type.element);
   const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
-  const std::uint64_t blocks = std::max<std::uint64_t>(1, ooc::divide_up(job.bytes, block_bytes));
+  const std::uint64_t blocks =
+      std::max<std::uint64_t>(1, ooc::detail::divide_up(job.bytes, block_bytes));
   job.threads = std::min<std::size_t>(request.threads.value_or(cores), blocks);
   return job;
 }
@@ -65,10 +67,10 @@ std::uint64_t memory_bytes_of(const GenJob& job) {
 /// Generates and writes blocks on several threads. Each thread takes the next block not yet taken.
 class BlockWriters {
  public:
-  BlockWriters(const GenJob& job, ooc::TargetFile& file) : job_(job), file_(file) {}
+  BlockWriters(const GenJob& job, ooc::detail::TargetFile& file) : job_(job), file_(file) {}
 
   Answer run(const Interrupt& interrupt, ProgressMeter& meter) {
-    ooc::PassThreads threads({&checksum_.turns()});
+    ooc::detail::PassThreads threads({&checksum_.turns()});
     start(threads, interrupt.token());
     threads.join([&] { meter.update({bytes_written_.load(), job_.bytes}); });
     answer_.checksum = checksum_.text();
@@ -77,7 +79,7 @@ class BlockWriters {
 
  private:
   /// Starts up to job_.threads threads. Throws only if not even one can be started.
-  void start(ooc::PassThreads& threads, const std::stop_token& interrupted) {
+  void start(ooc::detail::PassThreads& threads, const std::stop_token& interrupted) {
     for (answer_.threads = 0; answer_.threads < job_.threads; ++answer_.threads) {
       try {
         threads.start([this, interrupted] { write_blocks(interrupted); });
@@ -115,8 +117,8 @@ class BlockWriters {
   }
 
   const GenJob& job_;
-  ooc::TargetFile& file_;
-  ooc::Checksum checksum_;
+  ooc::detail::TargetFile& file_;
+  ooc::detail::Checksum checksum_;
   std::atomic<std::size_t> next_block_{0};
   std::atomic<std::uint64_t> bytes_written_{0};
   std::mutex mutex_;  // guards answer_.sum
@@ -175,7 +177,7 @@ std::vector<std::string> reasons_of(const GenJob& job, const GenRequest& request
   std::vector<std::string> reasons{
       "written through the page cache, and made safe on the disk before the file appears"};
   if (!request.threads) {
-    const std::uint64_t blocks = ooc::divide_up(job.bytes, block_bytes);
+    const std::uint64_t blocks = ooc::detail::divide_up(job.bytes, block_bytes);
     reasons.push_back(job.threads == blocks ? "a thread for each block" : "a thread for each core");
   }
   return reasons;
@@ -183,8 +185,8 @@ std::vector<std::string> reasons_of(const GenJob& job, const GenRequest& request
 
 /// Returns the answer to --explain. Opens the target as a dry run, which leaves no file.
 Outcome explain_job(const GenJob& job, const GenRequest& request) {
-  const ooc::TargetFile file(job.target, job.count, {}, ooc::Purpose::dry_run);
-  const std::uint64_t blocks = ooc::divide_up(job.bytes, block_bytes);
+  const ooc::detail::TargetFile file(job.target, job.count, {}, ooc::detail::Purpose::dry_run);
+  const std::uint64_t blocks = ooc::detail::divide_up(job.bytes, block_bytes);
   const std::string_view pattern = pattern_names[static_cast<std::size_t>(job.generator.pattern)];
   const std::vector<std::string> reasons = reasons_of(job, request);
   Json plan{{"path", job.target.path.string()},
@@ -219,7 +221,7 @@ Outcome run(const GenRequest& request, const Interrupt& interrupt) {
   const GenJob job = job_of(request);
   if (request.explain) return explain_job(job, request);
   const auto began = std::chrono::steady_clock::now();
-  ooc::TargetFile file(job.target, job.count, {});
+  ooc::detail::TargetFile file(job.target, job.count, {});
   ProgressMeter meter(output.progress, 1);
   Answer answer = BlockWriters(job, file).run(interrupt, meter);
   file.commit();

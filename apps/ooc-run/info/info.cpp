@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <ooc/detail/dataset/judgement.hpp>
 #include <ooc/detail/dataset/sample.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/error.hpp>
 
 #include "info/report.hpp"
@@ -17,26 +18,27 @@ namespace {
 
 /// Opens the file from byte `offset` to its end.
 ooc::Source data_behind(const std::filesystem::path& path, std::uint64_t offset) {
-  return ooc::open_unjudged({&path, 1}, {.offset = offset});
+  return ooc::detail::open_unjudged({&path, 1}, {.offset = offset});
 }
 
 void guess_what_it_is(const ooc::Format& format, Info& info) {
-  const ooc::File& first = info.source.files().front();
+  const ooc::detail::File& first = ooc::detail::files_of(info.source).front();
   if (info.source.bytes() == 0 || info.source.format != "raw") return;
-  if (format.offset == 0) info.signature = ooc::signature_of(first);
-  if (!ooc::type_is_default(first, format)) return;
+  if (format.offset == 0) info.signature = ooc::detail::signature_of(first);
+  if (!ooc::detail::type_is_default(first, format)) return;
   if (!info.signature) {
-    info.guess = ooc::guess_type(ooc::sample_of(info.source), info.source.bytes());
+    info.guess = ooc::detail::guess_type(ooc::detail::sample_of(info.source), info.source.bytes());
   } else if (const auto offset = info.signature->data_offset; offset && *offset < first.size()) {
     const ooc::Source data = data_behind(first.path(), *offset);
-    info.guess = ooc::guess_type(ooc::sample_of(data), data.bytes());
+    info.guess = ooc::detail::guess_type(ooc::detail::sample_of(data), data.bytes());
   }
 }
 
 /// True if other commands read the files, as far as their first bytes tell.
 bool is_readable(const ooc::Source& source, const ooc::Format& format) {
-  return std::ranges::all_of(
-      source.files(), [&](const ooc::File& file) { return ooc::holds_numbers(file, format); });
+  return std::ranges::all_of(ooc::detail::files_of(source), [&](const ooc::detail::File& file) {
+    return ooc::detail::holds_numbers(file, format);
+  });
 }
 
 }  // namespace
@@ -44,7 +46,7 @@ bool is_readable(const ooc::Source& source, const ooc::Format& format) {
 Outcome run(const InfoRequest& request, const Interrupt& /*interrupt*/) {
   RunSettings settings = request.run;
   settings.format.by_columns = true;  // convert and matmul refuse Fortran order
-  Info info{.source = ooc::open_unjudged(files_of(settings.files), settings.format),
+  Info info{.source = ooc::detail::open_unjudged(files_of(settings.files), settings.format),
             .files = {},
             .signature = {},
             .guess = {},

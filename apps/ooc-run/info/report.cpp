@@ -132,7 +132,7 @@ std::string shape_text(const Info& info) {
 }
 
 std::string guess_text(const Info& info) {
-  const ooc::TypeGuess& guess = *info.guess;
+  const ooc::detail::TypeGuess& guess = *info.guess;
   if (!guess.type) return guess.reason;
   const bool moved = info.signature && info.signature->data_offset;
   return fmt::format("probably {}{}; use --dtype {}{} ({})",
@@ -180,7 +180,7 @@ std::string selectors_text(const Info& info) {
 std::string readers_text(const ooc::Stats& pass) {
   if (pass.layout.engine == "uring") return "io_uring";
   if (is_remote(pass)) return "HTTP";
-  if (pass.layout.reads_inline || pass.layout.threads <= ooc::usable_cores()) {
+  if (pass.layout.reads_inline || pass.layout.threads <= ooc::detail::usable_cores()) {
     return format_count(pass.layout.threads, "thread");
   }
   return fmt::format("{} and {} that read", format_count(pass.layout.streams, "thread"),
@@ -283,7 +283,7 @@ std::vector<FactRow> rows_of_place(const Info& info) {
     rows.push_back({"in memory", cached_text(first.page_cache_fraction)});
     rows.push_back({"layout", layout_text(first)});
   } else {
-    rows.push_back({"in memory", cached_text(ooc::page_cache_fraction(info.source))});
+    rows.push_back({"in memory", cached_text(ooc::detail::page_cache_fraction(info.source))});
   }
   rows.push_back({"on", first.file_system});
   rows.push_back({"disk", disk_text(first)});
@@ -313,7 +313,7 @@ Json describe_info(const Info& info) {
           {"fortran_order", info.source.by_columns()},
           {"byte_order", byte_order(type_of(info))},
           {"element_bytes", ooc::size_of(type_of(info))},
-          {"page_cache_fraction", json_number(ooc::page_cache_fraction(info.source))},
+          {"page_cache_fraction", json_number(ooc::detail::page_cache_fraction(info.source))},
           {"selectors", selectors(info)},
           {"signature", info.signature ? Json(info.signature->name) : Json(nullptr)},
           {"guess", json_guess(info)},

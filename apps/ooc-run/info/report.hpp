@@ -24,8 +24,9 @@ struct Reading {
 struct Info {
   ooc::Source source;
   std::vector<FileFacts> files;
-  std::optional<ooc::FileSignature> signature;  // a raw file that begins like another format
-  std::optional<ooc::TypeGuess> guess;          // if neither the file nor an option gives the type
+  std::optional<ooc::detail::FileSignature>
+      signature;                                // a raw file that begins like another format
+  std::optional<ooc::detail::TypeGuess> guess;  // if neither the file nor an option gives the type
   std::vector<Reading> readings;                // empty if there is nothing to read
 };
 

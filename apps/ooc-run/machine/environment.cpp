@@ -19,6 +19,7 @@
 #include <ctime>
 #include <iterator>
 #include <ooc/detail/base/text_file.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/detail/http/secrets.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
 #include <ooc/error.hpp>
@@ -35,7 +36,7 @@ namespace {
 /// Returns the file system type and the source of the mount with this device number. In a line of
 /// /proc/self/mountinfo, the third word is the device number; type and source follow " - ".
 std::string mount_of(const std::string& device) {
-  std::istringstream file(ooc::read_text("/proc/self/mountinfo"));
+  std::istringstream file(ooc::detail::read_text("/proc/self/mountinfo"));
   for (std::string line; std::getline(file, line);) {
     std::istringstream words(line);
     std::string id, parent, number;
@@ -80,7 +81,7 @@ std::string machine_name() {
   utsname names{};
   uname(&names);
   return fmt::format("{}, {}, {}", names.nodename, processor_name(),
-                     format_count(ooc::usable_cores(), "core"));
+                     format_count(ooc::detail::usable_cores(), "core"));
 }
 
 std::string file_system_of(const std::filesystem::path& path) {
@@ -141,10 +142,10 @@ std::string gpu_driver() {
 }
 
 std::string command_line() {
-  std::istringstream file(ooc::read_text("/proc/self/cmdline"));
+  std::istringstream file(ooc::detail::read_text("/proc/self/cmdline"));
   std::string text;
   for (std::string word; std::getline(file, word, '\0');) {
-    text += (text.empty() ? "" : " ") + for_shell(ooc::shown_word(word));
+    text += (text.empty() ? "" : " ") + for_shell(ooc::detail::shown_word(word));
   }
   return text;
 }

@@ -40,7 +40,8 @@ void lower(std::optional<T>& least, T value) {
 std::optional<std::uint64_t> memory_limit(const KernelFiles& files) {
   constexpr std::int64_t no_limit = std::int64_t{1} << 60;  // version 1 has a huge number
   std::optional<std::uint64_t> least;
-  for (const ooc::ControlGroup& group : ooc::groups_that_limit("memory", files.proc, files.sys)) {
+  for (const ooc::detail::ControlGroup& group :
+       ooc::detail::groups_that_limit("memory", files.proc, files.sys)) {
     const auto limit = number_in(group.directory +
                                  (group.is_version_2 ? "/memory.max" : "/memory.limit_in_bytes"));
     if (limit && *limit < no_limit) lower(least, static_cast<std::uint64_t>(*limit));
@@ -66,7 +67,8 @@ std::uint64_t room(std::uint64_t limit, std::uint64_t used) {
 
 std::optional<std::uint64_t> threads_in_groups(const KernelFiles& files) {
   std::optional<std::uint64_t> least;
-  for (const ooc::ControlGroup& group : ooc::groups_that_limit("pids", files.proc, files.sys)) {
+  for (const ooc::detail::ControlGroup& group :
+       ooc::detail::groups_that_limit("pids", files.proc, files.sys)) {
     const auto limit = number_in(group.directory + "/pids.max");
     const auto used = number_in(group.directory + "/pids.current");
     if (limit && used) {
@@ -98,11 +100,12 @@ std::optional<std::uint64_t> threads_of_user(const KernelFiles& files) {
 }
 
 std::optional<std::uint64_t> threads_in_address_space(const KernelFiles& files) {
-  constexpr std::uint64_t usual_stack_bytes = 2 * ooc::MiB;  // glibc's default without a limit
+  constexpr std::uint64_t usual_stack_bytes =
+      2 * ooc::detail::MiB;  // glibc's default without a limit
   const auto limit = soft_limit(files, "Max address space");
   if (!limit) return {};
   const auto used_kib = leading_number(value_of(files.proc / "self/status", "VmSize"));
-  return room(*limit, used_kib.value_or(0) * ooc::KiB) /
+  return room(*limit, used_kib.value_or(0) * ooc::detail::KiB) /
          std::max<std::uint64_t>(soft_limit(files, "Max stack size").value_or(usual_stack_bytes),
                                  1);
 }
@@ -110,7 +113,7 @@ std::optional<std::uint64_t> threads_in_address_space(const KernelFiles& files) 
 /// Returns the line of the mount at "/". Other lines are no sign of a container: container runtimes
 /// have mounts on their hosts too.
 std::string root_mount(const std::filesystem::path& path) {
-  std::istringstream mounts(ooc::read_text(path));
+  std::istringstream mounts(ooc::detail::read_text(path));
   for (std::string line; std::getline(mounts, line);) {
     // "36 35 0:32 / / rw,relatime - overlay overlay rw,...": the fifth word is the mount point.
     std::istringstream words(line);
@@ -124,18 +127,19 @@ std::string root_mount(const std::filesystem::path& path) {
 /// Registers as many bytes with io_uring as a typical pool has. Returns the engine's note, which is
 /// empty on success.
 std::string failure_to_register() {
-  constexpr std::size_t pool_bytes = 16 * ooc::MiB;
+  constexpr std::size_t pool_bytes = 16 * ooc::detail::MiB;
   const auto device = ooc::make_device(ooc::DeviceKind::cpu);
-  std::pmr::memory_resource& memory = device->host_memory();
-  void* const pool = memory.allocate(pool_bytes);
+  ooc::MemoryResource& memory = device->host_memory();
+  void* const pool = memory.allocate(pool_bytes, ooc::detail::page_bytes);
   std::string note;
   {
-    const ooc::EngineOptions options{.kind = ooc::EngineKind::uring,
-                                     .depth = 1,
-                                     .storage = {static_cast<std::byte*>(pool), pool_bytes}};
-    note = ooc::make_engine(options)->note();
+    const ooc::detail::EngineOptions options{
+        .kind = ooc::EngineKind::uring,
+        .depth = 1,
+        .storage = {static_cast<std::byte*>(pool), pool_bytes}};
+    note = ooc::detail::make_engine(options)->note();
   }
-  memory.deallocate(pool, pool_bytes);
+  memory.deallocate(pool, pool_bytes, ooc::detail::page_bytes);
   return note;
 }
 
@@ -146,7 +150,7 @@ UringFacts uring_facts(const KernelFiles& files) {
   facts.disabled = number_in(files.proc / "sys/kernel/io_uring_disabled");
   facts.filtered = value_of(files.proc / "self/status", "Seccomp") == "2";
   try {
-    ooc::make_engine({.kind = ooc::EngineKind::uring, .depth = 1});
+    ooc::detail::make_engine({.kind = ooc::EngineKind::uring, .depth = 1});
     facts.usable = true;
   } catch (const ooc::Error& refused) {
     facts.why_not = refused.what();
@@ -182,7 +186,7 @@ bool has_many_numa_nodes(const KernelFiles& files) {
 }
 
 GroupLimits group_limits(const KernelFiles& files) {
-  return {memory_limit(files), ooc::cores_of_time(files.proc, files.sys)};
+  return {memory_limit(files), ooc::detail::cores_of_time(files.proc, files.sys)};
 }
 
 std::optional<ThreadLimit> thread_limit(const KernelFiles& files) {
@@ -205,7 +209,7 @@ std::string container_name(const KernelFiles& files) {
                              Sign{"libpod", "podman"}, Sign{"lxc", "lxc"},
                              Sign{"containerd", "containerd"}};
   const std::string text =
-      ooc::read_text(files.proc / "1/cgroup") + root_mount(files.proc / "self/mountinfo");
+      ooc::detail::read_text(files.proc / "1/cgroup") + root_mount(files.proc / "self/mountinfo");
   for (const Sign& sign : signs) {
     if (text.find(sign.word) != std::string::npos) return sign.name;
   }
@@ -216,11 +220,11 @@ ProcessLimits process_limits(const KernelFiles& files) {
   return {soft_limit(files, "Max locked memory"), soft_limit(files, "Max open files")};
 }
 
-std::string why_not_on_gpu(const ooc::CudaFacts& cuda, std::size_t ordinal) {
+std::string why_not_on_gpu(const ooc::detail::CudaFacts& cuda, std::size_t ordinal) {
   if (cuda.gpus.empty()) return cuda.why_no_gpu;
   if (ordinal < cuda.gpus.size()) {
-    const ooc::GpuFacts& gpu = cuda.gpus[ordinal];
-    return ooc::why_no_code(cuda.architectures, gpu.major, gpu.minor);
+    const ooc::detail::GpuFacts& gpu = cuda.gpus[ordinal];
+    return ooc::detail::why_no_code(cuda.architectures, gpu.major, gpu.minor);
   }
   return fmt::format("there is no GPU {}, the last is {}", ordinal, cuda.gpus.size() - 1);
 }

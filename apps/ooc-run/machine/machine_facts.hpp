@@ -70,6 +70,6 @@ struct ProcessLimits {
 ProcessLimits process_limits(const KernelFiles& files = {});
 
 /// Returns the reason why a run on the GPU with this ordinal would fail; empty if it would not.
-std::string why_not_on_gpu(const ooc::CudaFacts& cuda, std::size_t ordinal);
+std::string why_not_on_gpu(const ooc::detail::CudaFacts& cuda, std::size_t ordinal);
 
 }  // namespace ooc_run

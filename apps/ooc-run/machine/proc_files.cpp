@@ -17,7 +17,7 @@ std::string trimmed(std::string_view text, std::string_view unwanted) {
 }  // namespace
 
 std::string first_line(const std::filesystem::path& path) {
-  const std::string text = ooc::read_text(path);
+  const std::string text = ooc::detail::read_text(path);
   return trimmed(std::string_view(text).substr(0, text.find('\n')), " \t\r");
 }
 
@@ -30,7 +30,7 @@ std::optional<std::int64_t> number_in(const std::filesystem::path& path) {
 }
 
 std::string value_of(const std::filesystem::path& path, const std::string& key) {
-  std::istringstream file(ooc::read_text(path));
+  std::istringstream file(ooc::detail::read_text(path));
   for (std::string line; std::getline(file, line);) {
     if (!line.starts_with(key)) continue;
     const std::string_view rest = std::string_view(line).substr(key.size());

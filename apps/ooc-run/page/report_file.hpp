@@ -24,7 +24,7 @@ class ReportFile {
   std::string commit(const RunPage& page, const Ceilings& ceilings);
 
  private:
-  ooc::OutputFile file_;
+  ooc::detail::OutputFile file_;
   RunRecord record_;
 };
 

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
-#include <ooc/detail/operators/part_file.hpp>
+#include <ooc/detail/parts/part_file.hpp>
 #include <optional>
 #include <span>
 #include <string>

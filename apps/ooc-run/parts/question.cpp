@@ -3,7 +3,7 @@
 #include <charconv>
 #include <cstdint>
 #include <nlohmann/json.hpp>
-#include <ooc/detail/base/element_type.hpp>
+#include <ooc/dtype.hpp>
 #include <ooc/error.hpp>
 #include <system_error>
 #include <type_traits>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
-#include <ooc/detail/base/dtype.hpp>
-#include <ooc/detail/kernels/summary.hpp>
+#include <ooc/dtype.hpp>
+#include <ooc/histogram.hpp>
 #include <optional>
 #include <string>
 

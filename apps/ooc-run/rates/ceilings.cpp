@@ -35,7 +35,7 @@ Json read_file(const std::filesystem::path& path) {
   std::error_code none;
   const bool plain = std::filesystem::is_regular_file(path, none);
   if (!plain || std::filesystem::file_size(path, none) > most_file_bytes) return Json::object();
-  Json json = Json::parse(ooc::read_text(path), nullptr, false);
+  Json json = Json::parse(ooc::detail::read_text(path), nullptr, false);
   const bool ours = json.is_object() && json.contains("schema") && json["schema"] == schema;
   return ours ? json : Json::object();
 }
@@ -190,7 +190,7 @@ void write_ceilings(const CeilingsOf& subject, const MeasuredCeilings& measured)
                                  path.parent_path());
   }
   const std::string text = json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
-  ooc::OutputFile file(path, text.size(), true);
+  ooc::detail::OutputFile file(path, text.size(), true);
   file.write(0, std::as_bytes(std::span(text)));
   file.commit();
 }

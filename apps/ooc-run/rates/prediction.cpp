@@ -120,7 +120,7 @@ Workload work_of(const ooc::Stats& pass, ooc::DeviceKind device, bool checksum) 
   work.to_output = static_cast<double>(pass.outcome.bytes_written);
   work.checksum = checksum && pass.outcome.bytes != 0;
   if (device == ooc::DeviceKind::cpu) {
-    const auto cores = static_cast<double>(ooc::usable_cores());
+    const auto cores = static_cast<double>(ooc::detail::usable_cores());
     // Threads that read and threads that compute work at the same time.
     work.cores = std::min(
         1.0, static_cast<double>(std::max(pass.layout.streams, pass.layout.threads)) / cores);

@@ -21,7 +21,7 @@ bool same_file(const std::filesystem::path& one, const std::filesystem::path& ot
   std::error_code failed;
   const auto name = [&](const std::filesystem::path& path) {
     const std::filesystem::path absolute =
-        std::filesystem::absolute(ooc::follow_links(path), failed);
+        std::filesystem::absolute(ooc::detail::follow_links(path), failed);
     const std::filesystem::path real = std::filesystem::weakly_canonical(absolute, failed);
     return failed ? absolute.lexically_normal() : real;
   };

@@ -20,7 +20,7 @@ DeviceName gpu(int ordinal) {
 /// All GPUs; the first one if there seems to be none, for the error that says why.
 std::vector<DeviceName> all_gpus() {
   std::vector<DeviceName> gpus;
-  for (int i = 0; i < std::max(ooc::visible_gpus(), 1); ++i) gpus.push_back(gpu(i));
+  for (int i = 0; i < std::max(ooc::detail::visible_gpus(), 1); ++i) gpus.push_back(gpu(i));
   return gpus;
 }
 

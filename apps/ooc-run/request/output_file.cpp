@@ -8,9 +8,9 @@
 
 #include <algorithm>
 #include <array>
-#include <ooc/detail/base/dtype.hpp>
 #include <ooc/detail/file/output_file.hpp>
 #include <ooc/detail/http/address.hpp>
+#include <ooc/dtype.hpp>
 #include <ooc/error.hpp>
 #include <string_view>
 #include <system_error>
@@ -92,7 +92,7 @@ std::filesystem::path parse_output(const std::string& text) {
     throw ooc::Error(ooc::ErrorKind::usage, "standard output is not supported",
                      {.why = why, .hint = "name a file; one named '-' is './-'"});
   }
-  if (!ooc::scheme_of(text).empty()) {
+  if (!ooc::detail::scheme_of(text).empty()) {
     throw ooc::Error(ooc::ErrorKind::usage, "files are written to this machine only",
                      {.hint = "name a local file, and copy it to the server then"});
   }

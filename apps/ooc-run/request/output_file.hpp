@@ -2,7 +2,7 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <ooc/detail/base/dtype.hpp>
+#include <ooc/dtype.hpp>
 #include <optional>
 #include <string>
 #include <string_view>

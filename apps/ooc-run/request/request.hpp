@@ -2,11 +2,11 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <ooc/detail/base/dtype.hpp>
-#include <ooc/detail/kernels/convert.hpp>
-#include <ooc/detail/kernels/histogram.hpp>
-#include <ooc/detail/kernels/matmul.hpp>
-#include <ooc/detail/kernels/reduce.hpp>
+#include <ooc/convert.hpp>
+#include <ooc/dtype.hpp>
+#include <ooc/histogram.hpp>
+#include <ooc/matmul.hpp>
+#include <ooc/reduce.hpp>
 #include <ooc/target.hpp>
 #include <optional>
 #include <variant>

@@ -1,7 +1,7 @@
 #include "request/run_settings.hpp"
 
 #include <array>
-#include <ooc/detail/base/dtype.hpp>
+#include <ooc/dtype.hpp>
 #include <ooc/error.hpp>
 #include <string_view>
 

@@ -31,7 +31,7 @@ std::string leaf(const Json& json) {
   if (!json.is_string()) return json.dump();
   const auto& text = json.get_ref<const std::string&>();
   if (text.starts_with(long_integer_mark)) return text.substr(1);
-  return Json(ooc::lossless_utf8(text)).dump(-1, ' ', true);  // paths need not be UTF-8
+  return Json(ooc::detail::lossless_utf8(text)).dump(-1, ' ', true);  // paths need not be UTF-8
 }
 
 template <class T>
@@ -87,7 +87,7 @@ Json json_integer(ooc::int128 value) {
   return long_integer_mark + ooc::to_string(value);
 }
 
-Json json_number(const ooc::Number& value) {
+Json json_number(const ooc::Scalar& value) {
   if (const auto* integer = std::get_if<ooc::int128>(&value)) return json_integer(*integer);
   if (const auto* real = std::get_if<double>(&value)) return json_number(*real);
   return nullptr;

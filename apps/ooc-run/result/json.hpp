@@ -2,7 +2,7 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
-#include <ooc/detail/kernels/number.hpp>
+#include <ooc/reduce.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 // text_of().
 Json json_number(double value);
 Json json_number(const std::optional<double>& value);
-Json json_number(const ooc::Number& value);
+Json json_number(const ooc::Scalar& value);
 Json json_integer(ooc::int128 value);
 
 /// Returns numbers as an array that keeps them as they are, and not as a node of JSON each: a list.

@@ -28,7 +28,7 @@ std::string sentence_of_product(const ooc::Reason& reason) {
     return fmt::format("A is loaded {}, B {}", times(figure(0)), times(figure(1)));
   };
   switch (reason.what) {
-    using enum ooc::Choice;
+    using enum ooc::ReasonKind;
     case product_blocks:
       return fmt::format(
           "each device computes a block of C, which is cut into {} x {}: it reads "
@@ -49,7 +49,7 @@ std::string sentence_of(const ooc::Reason& reason) {
   const auto figure = [&](std::size_t index) { return reason.figures.at(index); };
   const auto elements = [&] { return group_digits(std::to_string(figure(0))) + " elements"; };
   switch (reason.what) {
-    using enum ooc::Choice;
+    using enum ooc::ReasonKind;
     case produced_reads: return reason.why + " is read once, from beginning to end";
     case buffered_reads: return "reading through the page cache: " + reason.why;
     case remote_reads: return "reading from " + reason.why + ", in ranges of bytes";

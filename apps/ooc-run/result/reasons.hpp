@@ -1,7 +1,6 @@
 #pragma once
 
-#include <ooc/detail/observe/reason.hpp>
-#include <ooc/detail/observe/stats.hpp>
+#include <ooc/stats.hpp>
 #include <span>
 #include <string>
 #include <vector>

@@ -1,6 +1,7 @@
 #include "result/report.hpp"
 
 #include <fmt/core.h>
+#include <ooc/detail/dataset/source_access.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -131,7 +132,7 @@ std::uint64_t count_of(const ooc::Source& source) {
 
 Json describe_input(const ooc::Source& source, const ooc::Format& format) {
   Json files = Json::array();
-  for (const ooc::File& file : source.files()) {
+  for (const ooc::detail::File& file : ooc::detail::files_of(source)) {
     files.push_back({{"path", file.path().string()}, {"bytes", file.size()}});
   }
   if (source.is_produced()) {
@@ -246,7 +247,8 @@ std::string describe_values(std::uint64_t count, const ooc::DType& type) {
 
 std::string describe_data(const ooc::Source& source) {
   std::string name = printable(source.name());
-  if (source.files().size() > 1) name += fmt::format(" and {} more", source.files().size() - 1);
+  if (ooc::detail::files_of(source).size() > 1)
+    name += fmt::format(" and {} more", ooc::detail::files_of(source).size() - 1);
   const ooc::DType type = source.type().value_or(ooc::DType{});
   const std::string values = source.is_produced() && source.bytes() == 0
                                  ? "values of " + describe_type(type)
@@ -307,7 +309,7 @@ std::string format_real(double value) {
   return fmt::format("{}", value);
 }
 
-std::string format_number(const ooc::Number& value) {
+std::string format_number(const ooc::Scalar& value) {
   if (const auto* integer = std::get_if<ooc::int128>(&value)) {
     return group_digits(ooc::to_string(*integer));
   }
@@ -315,7 +317,7 @@ std::string format_number(const ooc::Number& value) {
   return "-";
 }
 
-std::string format_element(const ooc::Number& value, ooc::ElementType type) {
+std::string format_element(const ooc::Scalar& value, ooc::ElementType type) {
   const auto* const real = std::get_if<double>(&value);
   const bool fits_float = is_float(type) && type != ooc::ElementType::f8;
   if (real == nullptr || !fits_float) return format_number(value);

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <ooc/coordinator.hpp>
-#include <ooc/detail/kernels/number.hpp>
+#include <ooc/reduce.hpp>
 #include <ooc/source.hpp>
 #include <optional>
 #include <span>
@@ -62,12 +62,12 @@ std::string verified_line(const std::optional<double>& seconds);
 
 /// Returns the fewest digits that read back as the same value; for integers, all digits in groups
 /// of three; for a missing value, "-".
-std::string format_number(const ooc::Number& value);
+std::string format_number(const ooc::Scalar& value);
 std::string format_real(double value);
 
 /// Like format_number(), for an element of a dataset. For the floats smaller than f8, returns the
 /// fewest digits that read back as the same float32.
-std::string format_element(const ooc::Number& value, ooc::ElementType type);
+std::string format_element(const ooc::Scalar& value, ooc::ElementType type);
 
 /// Returns the number of elements of a source.
 std::uint64_t count_of(const ooc::Source& source);

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/detail/device/cuda_facts.hpp>
 #include <ooc/detail/sizing/facts.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
@@ -54,7 +55,7 @@ std::string name_of(const DeviceName& device) {
 /// Of several GPUs, as many as copies out of the page cache feed.
 DeviceChoice choose_gpus(std::vector<DeviceName> gpus, const Task& task, const DeviceRates& rates) {
   constexpr double worth = 1.25;  // times the rate of fewer, since each GPU takes time to start
-  const double link = rates.gpu.h2d.value_or(ooc::typical::link);
+  const double link = rates.gpu.h2d.value_or(ooc::detail::typical::link);
   const bool is_cached = task.work.from_page_cache > task.work.from_disk;
   if (!rates.host_copies || !is_cached) return {std::move(gpus), {}};
   const std::size_t all = gpus.size();
@@ -107,7 +108,7 @@ DeviceChoice choose_helpful(std::span<const DeviceName> wanted, const Task& task
 
 /// Of several ranks that see the same GPUs, each takes one of its own, as far as there are any.
 DeviceChoice choose_own_gpu(const DeviceChoice& choice, const ooc::Ranks& ranks) {
-  const auto gpus = static_cast<std::size_t>(std::max(ooc::visible_gpus(), 1));
+  const auto gpus = static_cast<std::size_t>(std::max(ooc::detail::visible_gpus(), 1));
   const std::size_t rank = ranks.rank_on_gpus();
   if (rank < gpus) {
     const DeviceName own{ooc::DeviceKind::cuda, static_cast<int>(rank)};
@@ -131,13 +132,16 @@ Task with_statistics(const ooc::Source& source, const Task& task,
 
 Task passes_over(const ooc::Source& source, std::size_t passes, double core_rate) {
   const double bytes = static_cast<double>(source.bytes()) * static_cast<double>(passes);
-  const ooc::SourceFacts facts = ooc::facts_of(source);
+  const ooc::detail::SourceFacts facts = ooc::detail::facts_of(source);
   const double from_disk = (1 - facts.cached_or_none()) * (1 - facts.holes) * bytes;
   // A source that is read in both ways, direct and buffered, is not read ahead.
-  const double ahead = ooc::can_mix_reads({}, facts)
-                           ? 0
-                           : std::min(from_disk, static_cast<double>(ooc::most_read_ahead_bytes));
-  return {.file = source.files().empty() ? "" : source.files().front().path(),
+  const double ahead =
+      ooc::detail::can_mix_reads({}, facts)
+          ? 0
+          : std::min(from_disk, static_cast<double>(ooc::detail::most_read_ahead_bytes));
+  return {.file = ooc::detail::files_of(source).empty()
+                      ? ""
+                      : ooc::detail::files_of(source).front().path(),
           .passes = passes,
           .core_rate = core_rate,
           .work = {.from_disk = from_disk,
@@ -178,10 +182,10 @@ Task convert_task(const ooc::Source& source) {
 }
 
 DeviceRates rates_to_choose_by(const Task& task, const ooc::Options& options) {
-  namespace typical = ooc::typical;
-  const auto cores = static_cast<double>(ooc::usable_cores());
+  namespace typical = ooc::detail::typical;
+  const auto cores = static_cast<double>(ooc::detail::usable_cores());
   const ooc::DeviceFacts cpu = ooc::facts_of(ooc::DeviceKind::cpu);
-  const auto lanes = static_cast<double>(ooc::choose_workers(options, cpu).lanes);
+  const auto lanes = static_cast<double>(ooc::detail::choose_workers(options, cpu).lanes);
   const Ceilings measured = read_ceilings({task.file, "cpu", task.kernel});
   const double disk = measured.disk.value_or(typical::disk);
   const double page_cache = measured.page_cache.value_or(typical::core_copies * cores);
@@ -197,7 +201,7 @@ DeviceRates rates_to_choose_by(const Task& task, const ooc::Options& options) {
                   .kernel = typical::link,  // the kernels are faster than the link
                   .start_seconds = typical::gpu_start_seconds},
           .cuda = build_facts::has_cuda,
-          .any_gpu = ooc::visible_gpus() > 0,
+          .any_gpu = ooc::detail::visible_gpus() > 0,
           .host_copies = measured.page_cache};
 }
 
@@ -235,8 +239,8 @@ std::string_view sharers_of(const DeviceChoice& choice, const RunSettings& setti
 std::string device_name(ooc::DeviceKind device, int ordinal) {
   if (device == ooc::DeviceKind::cpu) return "cpu";
   const auto number = static_cast<std::size_t>(ordinal);
-  const ooc::CudaFacts cuda = ooc::cuda_facts();
-  return ooc::device_name(ordinal, number < cuda.gpus.size() ? cuda.gpus[number].name : "");
+  const ooc::detail::CudaFacts cuda = ooc::detail::cuda_facts();
+  return ooc::detail::device_name(ordinal, number < cuda.gpus.size() ? cuda.gpus[number].name : "");
 }
 
 std::string names_of(const DeviceChoice& choice) {

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <ooc/coordinator.hpp>
-#include <ooc/detail/kernels/summary.hpp>
+#include <ooc/histogram.hpp>
 #include <ooc/source.hpp>
 #include <optional>
 #include <span>

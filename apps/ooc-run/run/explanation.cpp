@@ -9,11 +9,12 @@
 #include <filesystem>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <ooc/convert.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/detail/device/cuda_facts.hpp>
 #include <ooc/detail/file/output_file.hpp>
-#include <ooc/detail/kernels/convert.hpp>
-#include <ooc/detail/operators/checkpoint_file.hpp>
-#include <ooc/detail/operators/part_file.hpp>
+#include <ooc/detail/parts/checkpoint_file.hpp>
+#include <ooc/detail/parts/part_file.hpp>
 #include <ooc/detail/sizing/dry_run_pass.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
 #include <ooc/error.hpp>
@@ -54,7 +55,7 @@ std::string reading_text(const ooc::Stats& pass) {
 /// read directly mostly wait for the disk.
 std::string threads_text(const ooc::Stats& pass) {
   std::string text = group_digits(std::to_string(pass.layout.threads));
-  if (pass.layout.engine == "threads" && pass.layout.threads > ooc::usable_cores() &&
+  if (pass.layout.engine == "threads" && pass.layout.threads > ooc::detail::usable_cores() &&
       !pass.layout.reads_inline) {
     text += fmt::format(": {} compute, {} read{}", pass.layout.streams,
                         pass.layout.threads - pass.layout.streams,
@@ -124,7 +125,7 @@ std::vector<FactRow> rows_of(const Explanation& explanation) {
 Explanation with_sharers(Explanation explanation) {
   explanation.pass.outcome.resident_bytes = 0;
   std::erase_if(explanation.pass.layout.reasons, [](const ooc::Reason& reason) {
-    return reason.what == ooc::Choice::resident_input;
+    return reason.what == ooc::ReasonKind::resident_input;
   });
   explanation.pass.layout.device = names_of(explanation.device);
   return explanation;
@@ -143,7 +144,8 @@ Explanation with_first_pass(Explanation explanation, const ooc::HistogramOptions
 void require_usable(std::span<const DeviceName> devices) {
   for (const auto& [kind, ordinal] : devices) {
     if (kind != ooc::DeviceKind::cuda) continue;
-    const std::string why = why_not_on_gpu(ooc::cuda_facts(), static_cast<std::size_t>(ordinal));
+    const std::string why =
+        why_not_on_gpu(ooc::detail::cuda_facts(), static_cast<std::size_t>(ordinal));
     if (why.empty()) continue;
     throw ooc::Error(ooc::ErrorKind::device, "no usable GPU: " + why,
                      {.hint = "ooc-run doctor says what is missing; or use --device cpu"});
@@ -181,8 +183,9 @@ Explanation explain_histogram(const RunSettings& settings, const ooc::Source& so
 Explanation explain_reduce(const RunSettings& settings, const ooc::Source& source,
                            const ooc::ReduceOptions& options) {
   return explain_run(settings, reduce_task(source, options), [&](ooc::DeviceKind device) {
-    return ooc::dry_run_pass(settings.options, device, {source, ooc::size_of(source.element())}, {},
-                             wanted_of(settings));
+    return ooc::detail::dry_run_pass(settings.options, device,
+                                     {source, ooc::size_of(source.element())}, {},
+                                     wanted_of(settings));
   });
 }
 
@@ -212,7 +215,7 @@ std::vector<FactRow> try_side_files(const SideFiles& files) {
   }
   for (const auto& [name, path] : {std::pair{"trace", files.trace}, {"report", files.report}}) {
     if (!path) continue;
-    const ooc::OutputFile file(*path, 0, files.replace, ooc::Purpose::dry_run);
+    const ooc::detail::OutputFile file(*path, 0, files.replace, ooc::detail::Purpose::dry_run);
     rows.push_back({name, printable(path->string())});
   }
   return rows;
@@ -226,7 +229,7 @@ std::vector<FactRow> checkpoint_row(const ooc::Checkpoint& checkpoint) {
                                  : every > 0       ? "every " + format_seconds(every)
                                                    : "after each partition");
   std::uint64_t covered = 0, records = 0;
-  for (const std::filesystem::path& path : ooc::files_of(checkpoint)) {
+  for (const std::filesystem::path& path : ooc::detail::files_of(checkpoint)) {
     const ooc::PartFile file = ooc::read_part_file(path);
     records = file.records;
     for (const ooc::RecordRange& range : file.covers) covered += range.count;

@@ -3,7 +3,7 @@
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <ooc/coordinator.hpp>
-#include <ooc/detail/kernels/summary.hpp>
+#include <ooc/histogram.hpp>
 #include <ooc/source.hpp>
 #include <ooc/target.hpp>
 #include <optional>

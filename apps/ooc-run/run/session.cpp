@@ -11,6 +11,7 @@
 #include <memory>
 #include <new>
 #include <ooc/detail/dataset/producer.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/device.hpp>
 #include <ooc/error.hpp>
 #include <optional>
@@ -39,7 +40,7 @@ bool is_standard_input(const std::string& file) {
 }
 
 bool is_stream(const std::string& file) {
-  return is_standard_input(file) || ooc::is_pipe(file);
+  return is_standard_input(file) || ooc::detail::is_pipe(file);
 }
 
 /// Throws Error(usage) for options that a stream cannot have.
@@ -76,7 +77,9 @@ std::string field_hint(const ooc::Source& source, const ooc::Format& format) {
   });
   if (plain == type.fields.end()) return "NumPy cannot save one field, since all are bf16";
   const ooc::Field& field = *plain;
-  const std::string path = source.files().empty() ? "FILE" : source.files().front().path().string();
+  const std::string path = ooc::detail::files_of(source).empty()
+                               ? "FILE"
+                               : ooc::detail::files_of(source).front().path().string();
   const auto quoted = [](const std::string& text) {
     return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
   };
@@ -126,8 +129,8 @@ ooc::Source open_input(const RunSettings& settings, const Interrupt& interrupt) 
     throw ooc::Error(ooc::ErrorKind::usage, name + ": standard input is a terminal",
                      {.hint = "pipe data to it, as in: cat FILE | ooc-run ..."});
   }
-  auto stream =
-      is_standard ? ooc::read_descriptor(STDIN_FILENO, "standard input") : ooc::read_pipe(name);
+  auto stream = is_standard ? ooc::read_descriptor(STDIN_FILENO, "standard input")
+                            : ooc::detail::read_pipe(name);
   ooc::Source source = ooc::open(std::move(stream), settings.format, interrupt.token());
   require_elements(source, settings.format);
   return source;

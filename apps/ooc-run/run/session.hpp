@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ooc/coordinator.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/source.hpp>
 #include <span>
 #include <string>

@@ -14,7 +14,7 @@ namespace ooc_run {
 
 StallGuard::StallGuard(std::optional<double> timeout, bool quiet) : quiet_(quiet), watch_(timeout) {
   try {
-    thread_ = ooc::start_thread([this](const std::stop_token& stop) { watch(stop); });
+    thread_ = ooc::detail::start_thread([this](const std::stop_token& stop) { watch(stop); });
   } catch (const std::exception&) {
     if (timeout) throw;  // else it only prints a note
   }
@@ -28,7 +28,7 @@ StallGuard::~StallGuard() {
 std::string StallGuard::look(const ooc::Progress& progress, bool is_to_stop) {
   const std::lock_guard lock(mutex_);
   last_look_ = Clock::now();
-  return watch_.look(ooc::IoMeter::of_process().stall(), &progress, is_to_stop);
+  return watch_.look(ooc::detail::IoMeter::of_process().stall(), &progress, is_to_stop);
 }
 
 void StallGuard::watch(const std::stop_token& stop) {
@@ -37,7 +37,7 @@ void StallGuard::watch(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (!stop.stop_requested()) {
     ended_.wait_for(lock, stop, interval, [] { return false; });
-    const ooc::IoMeter::Stall stall = ooc::IoMeter::of_process().stall();
+    const ooc::detail::IoMeter::Stall stall = ooc::detail::IoMeter::of_process().stall();
     if (stop.stop_requested() || Clock::now() - last_look_ < long_ago) continue;
     const bool on_line = describe_terminal(STDERR_FILENO).interactive;
     try {

@@ -18,19 +18,19 @@ struct PeerWords {
   std::string_view hint;
 };
 
-PeerWords words_of(ooc::IoPeer peer) {
+PeerWords words_of(ooc::detail::IoPeer peer) {
   switch (peer) {
-    case ooc::IoPeer::server:
+    case ooc::detail::IoPeer::server:
       return {"server", "answered nothing", "see the server and the network"};
-    case ooc::IoPeer::writer:
+    case ooc::detail::IoPeer::writer:
       return {"writer of the pipe", "sent nothing", "see the program that writes the data"};
-    case ooc::IoPeer::disk: break;
+    case ooc::detail::IoPeer::disk: break;
   }
   return {"disk", "answered nothing", "see `dmesg`, the network if it lies behind one"};
 }
 
 /// "the disk has answered nothing for 3.00 s, after 40 % of the work"
-std::string describe(const ooc::IoMeter::Stall& stall, const ooc::Progress* progress) {
+std::string describe(const ooc::detail::IoMeter::Stall& stall, const ooc::Progress* progress) {
   const PeerWords words = words_of(stall.peer);
   std::string text = fmt::format("the {} has {} for {}", words.name,
                                  stall.bytes == 0 ? words.nothing : "sent less than 1 KiB",
@@ -43,8 +43,8 @@ std::string describe(const ooc::IoMeter::Stall& stall, const ooc::Progress* prog
 
 }  // namespace
 
-std::string StallWatch::look(const ooc::IoMeter::Stall& stall, const ooc::Progress* progress,
-                             bool is_to_stop) {
+std::string StallWatch::look(const ooc::detail::IoMeter::Stall& stall,
+                             const ooc::Progress* progress, bool is_to_stop) {
   constexpr double long_wait = 30, longest_wait_to_stop = 20;
   const std::string why = stall.in_flight == 0
                               ? std::string()

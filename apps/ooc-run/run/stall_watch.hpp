@@ -19,7 +19,7 @@ class StallWatch {
   /// for 20 seconds and no request was answered meanwhile: it would wait for them. (Large requests
   /// to a slow server take some seconds, and who ends jobs gives them half a minute.) After half a
   /// minute without an answer, returns a warning once; otherwise an empty text.
-  std::string look(const ooc::IoMeter::Stall& stall, const ooc::Progress* progress,
+  std::string look(const ooc::detail::IoMeter::Stall& stall, const ooc::Progress* progress,
                    bool is_to_stop);
 
  private:

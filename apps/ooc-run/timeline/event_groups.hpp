@@ -2,7 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <ooc/detail/observe/trace_event.hpp>
+#include <ooc/stats.hpp>
 #include <string>
 #include <string_view>
 #include <vector>

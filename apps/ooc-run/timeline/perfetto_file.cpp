@@ -65,7 +65,7 @@ void describe(pbf_writer& descriptor, PerfettoFile::Track track, const std::stri
 /// Adds a packet to the buffer. `fill` writes its fields.
 template <class Fill>
 void PerfettoFile::add_packet(Fill&& fill) {
-  constexpr std::size_t piece = 4 * ooc::MiB;
+  constexpr std::size_t piece = 4 * ooc::detail::MiB;
   {
     pbf_writer out(buffer_);
     pbf_writer packet(out, trace::packet);

@@ -28,7 +28,7 @@ class PerfettoFile {
   };
 
   /// Writes to `file` from its beginning. The caller commits the file.
-  explicit PerfettoFile(ooc::OutputFile& file) : file_(file) {}
+  explicit PerfettoFile(ooc::detail::OutputFile& file) : file_(file) {}
 
   /// Adds the root of the tracks. Call it first.
   Track add_process(const std::string& name);
@@ -48,7 +48,7 @@ class PerfettoFile {
   template <class Fill>
   void add_packet(Fill&& fill);
 
-  ooc::OutputFile& file_;
+  ooc::detail::OutputFile& file_;
   std::uint64_t offset_ = 0;
   std::string buffer_;  // to be written at `offset_`
   std::uint64_t tracks_ = 0;

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <ooc/detail/observe/trace_event.hpp>
+#include <ooc/stats.hpp>
 #include <optional>
 #include <vector>
 

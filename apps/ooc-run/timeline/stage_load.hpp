@@ -3,7 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <mutex>
-#include <ooc/detail/observe/trace_event.hpp>
+#include <ooc/stats.hpp>
 #include <optional>
 #include <vector>
 

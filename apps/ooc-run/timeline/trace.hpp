@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <mutex>
 #include <ooc/detail/file/output_file.hpp>
-#include <ooc/detail/observe/trace_event.hpp>
+#include <ooc/stats.hpp>
 #include <string>
 #include <vector>
 
@@ -41,7 +41,7 @@ class Trace {
  private:
   using Clock = ooc::TraceEvent::Clock;
 
-  ooc::OutputFile file_;
+  ooc::detail::OutputFile file_;
   std::string command_;
   std::size_t most_;
   Clock::time_point start_ = Clock::now();

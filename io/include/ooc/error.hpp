@@ -34,7 +34,7 @@ enum class ErrorKind {
 OOC_API std::string_view to_string(ErrorKind kind) noexcept;
 
 /// How a remedy changes a setting.
-enum class Change {
+enum class RemedyAction {
   raise,
   lower,
   set,      ///< to Remedy::value, or to another value if that is empty
@@ -45,7 +45,7 @@ enum class Change {
 /// A change after which an operation may succeed. It is data, so that a program can name the
 /// setting as its users know it.
 struct Remedy {
-  Change change;               ///< how to change the setting
+  RemedyAction change;         ///< how to change the setting
   std::string_view setting{};  ///< a field of this library, a literal: "Options::memory_bytes"
   std::string value{};         ///< the new value, or the least that is enough; may be empty
   std::string effect{};        ///< what the change does, if its name does not say so: "replaces it"

@@ -1,12 +1,12 @@
 #pragma once
 
 #include <ooc/detail/base/api.hpp>
-#include <ooc/detail/base/dtype.hpp>
-#include <ooc/detail/dataset/producer.hpp>
+#include <ooc/detail/base/language.hpp>
 #include <ooc/detail/file/extent.hpp>
-#include <ooc/detail/file/file.hpp>
+#include <ooc/dtype.hpp>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <initializer_list>
@@ -19,6 +19,29 @@
 #include <vector>
 
 namespace ooc {
+
+namespace detail {
+class File;
+struct SourceAccess;
+}  // namespace detail
+
+/// Consecutive records.
+struct RecordRange {
+  std::uint64_t first = 0;  ///< index of the first one
+  std::uint64_t count = 0;  ///< how many there are
+
+  /// Returns the index after the last one.
+  std::uint64_t end() const noexcept { return first + count; }
+
+  friend bool operator==(const RecordRange&, const RecordRange&) = default;
+};
+
+/// The implementation of asynchronous I/O. `automatic`: io_uring if it is available, else threads;
+/// for remote files http, the only one that reads them.
+enum class EngineKind { automatic, uring, threads, http };
+/// Use of direct I/O (O_DIRECT). `automatic`: where possible, unless the page cache has enough of
+/// the data to be faster.
+enum class DirectIo { automatic, yes, no };
 
 /// A format of files: `automatic` finds it, by the ending and the first bytes.
 enum class FileFormat {
@@ -43,6 +66,43 @@ struct ColumnMajorArray {
   std::vector<std::uint64_t> shape{};  ///< its lengths; the first one varies fastest in the file
 };
 
+/// Makes or receives bytes in their order: a generator, a pipe, a socket, a decompressor. A Source
+/// that is made of one can be read once, from beginning to end.
+///
+///     class Ones final : public ooc::Producer {
+///      public:
+///       std::size_t fill(std::span<std::byte> room, const std::stop_token&) override {
+///         const std::size_t bytes = std::min<std::uint64_t>(room.size(), left_);
+///         std::memset(room.data(), 1, bytes);
+///         left_ -= bytes;
+///         return bytes;
+///       }
+///      private:
+///       std::uint64_t left_ = 1'000'000;
+///     };
+///     const ooc::Source ones = ooc::produced(std::make_unique<Ones>(), {ooc::ElementType::u1});
+class OOC_API Producer {
+ public:
+  virtual ~Producer() = default;
+
+  /// Fills the beginning of `room`, which is not empty, and returns how many bytes it has put
+  /// there; 0 only at the end. It may block, but is to return soon after `stop` is requested, with
+  /// what it has by then. A pass calls it on one thread, with room in page-locked memory if it runs
+  /// on a GPU. What it throws ends the pass.
+  virtual std::size_t fill(std::span<std::byte> room, const std::stop_token& stop) = 0;
+
+  /// The name of the data in messages.
+  virtual std::string name() const { return "the producer"; }
+
+  /// After the end: how many bytes there were behind the data, which are not part of them.
+  virtual std::uint64_t bytes_behind() const { return 0; }
+};
+
+/// Returns a producer that reads a pipe, a socket, a terminal or a file from where it is, to its
+/// end. The descriptor stays open, and must do so until the pass has ended. A pipe is enlarged to
+/// 1 MiB if the system allows that. Throws Error(input) when it cannot be read.
+[[nodiscard]] OOC_API std::unique_ptr<Producer> read_descriptor(int descriptor, std::string name);
+
 /// The input of a pass: one sequence of elements, in one or several files or made by a producer.
 /// Owns the open files, so it is movable and not copyable; call open() again for a second one.
 /// Const member functions are thread-safe, and several coordinators may read files at the same
@@ -52,30 +112,10 @@ struct ColumnMajorArray {
 ///     const ooc::Source table = ooc::open("table.npy");    // type and shape from its header
 class OOC_API Source {
  public:
-  /// All bytes of one file, including a header if it has one, as plain bytes. An operator reads
-  /// them as its Input, whatever type that is. Use ooc::open() for files that describe their own
-  /// type.
-  explicit Source(File file);
-
-  /// The concatenation of `extents` of `files`. Throws Error(bad_input) if an extent reaches past
-  /// the end of its file or the bytes are not a whole number of elements.
-  Source(std::vector<File> files, std::vector<Extent> extents, DType type);
-
-  /// Elements of `type` from a producer or, with a `row_shape`, rows of that shape.
-  Source(std::unique_ptr<Producer> producer, DType type,
-         std::span<const std::uint64_t> row_shape = {});
-
   Source(Source&&) noexcept = default;             ///< Takes the open files over.
   Source& operator=(Source&&) noexcept = default;  ///< Takes the open files over.
   Source(const Source&) = delete;                  // owns open files: move it, or open() them again
   Source& operator=(const Source&) = delete;
-
-  /// Returns the open files, in the order of the data; empty for a producer.
-  std::span<const File> files() const noexcept {
-    return files_ ? std::span<const File>(*files_) : std::span<const File>();
-  }
-  /// Returns the ranges of bytes that the data consist of, in their order.
-  std::span<const Extent> extents() const noexcept { return extents_; }
 
   /// Size of all elements; of what a producer makes, 0 before it was read.
   std::uint64_t bytes() const noexcept { return is_produced() ? produced_->bytes.load() : bytes_; }
@@ -99,24 +139,11 @@ class OOC_API Source {
   /// True if there are no elements for certain.
   bool is_empty() const noexcept { return bytes_ == 0 && !is_produced(); }
 
-  /// Returns the producer; null if there is none. Passes of the library use this and the next three
-  /// functions.
-  Producer* producer() const noexcept { return produced_ ? produced_->producer.get() : nullptr; }
-  /// Marks the beginning of the only reading of a producer. Throws Error(usage) if there was one
-  /// before.
-  void begin_producer() const;
-  /// Marks the end of that reading, after `read_bytes` bytes.
-  void end_producer(std::uint64_t read_bytes) const noexcept;
-  /// Throws Error(usage) if a producer was read already, or if the source was moved from.
-  void require_unread() const;
-
   /// Returns how many bytes .npy files have behind their arrays, which are not read. They may be of
   /// a file to which arrays are being appended. For a stream, it is known at its end.
   std::uint64_t bytes_behind() const noexcept {
     return is_produced() ? produced_->producer->bytes_behind() : bytes_behind_;
   }
-  /// Sets that number. The data stay as they are.
-  void set_bytes_behind(std::uint64_t bytes) noexcept { bytes_behind_ = bytes; }
 
   /// Returns a name for messages: the path of the first file, or the name of the producer.
   std::string name() const;
@@ -165,8 +192,6 @@ class OOC_API Source {
   /// Returns the arrays that are, in the order of the data; of a section, those of the whole
   /// source.
   const std::vector<ColumnMajorArray>& column_major() const noexcept { return column_major_; }
-  /// Sets these arrays. The data stay as they are.
-  void set_column_major(std::vector<ColumnMajorArray> arrays) { column_major_ = std::move(arrays); }
 
  private:
   struct Produced {
@@ -176,10 +201,11 @@ class OOC_API Source {
   };
 
   Source() = default;
+  friend struct detail::SourceAccess;
   friend OOC_API Source section(const Source& whole, std::uint64_t first, std::uint64_t count);
 
-  std::shared_ptr<const std::vector<File>> files_;  // shared with sections
-  std::vector<Extent> extents_;
+  std::shared_ptr<const std::vector<detail::File>> files_;  // shared with sections
+  std::vector<detail::Extent> extents_;
   std::unique_ptr<Produced> produced_;
   std::uint64_t bytes_ = 0;
   std::uint64_t bytes_behind_ = 0;
@@ -190,10 +216,6 @@ class OOC_API Source {
   std::optional<std::uint64_t> columns_ = 1;
   std::vector<ColumnMajorArray> column_major_;
 };
-
-/// True if the file begins with the magic bytes of .npy, whatever its name. Throws Error: `input`
-/// if it cannot be read, `bad_input` if it ends meanwhile.
-OOC_API bool begins_like_npy(const File& file);
 
 /// Opens files as one dataset, in the order given. An address (`https://`, `http://`, `s3://`) is
 /// that of an object on a server, which is read in parts. Files that are named `.npy` or begin with
@@ -207,18 +229,24 @@ OOC_API bool begins_like_npy(const File& file);
 /// (gzip, HDF5, text, ...), headers that cannot be parsed, types that differ or contradict
 /// `format`, and sizes that do not fit. Other formats are refused unless `format.offset` skips
 /// their header or `format.file` says that they are meant.
-OOC_API Source open(std::span<const std::filesystem::path> paths, const Format& format = {});
+[[nodiscard]] OOC_API Source open(std::span<const std::filesystem::path> paths,
+                                  const Format& format = {});
 /// Opens the files of a list, `open({"a.f32", "b.f32"})`, in the same way.
-OOC_API Source open(std::initializer_list<std::filesystem::path> paths, const Format& format = {});
+[[nodiscard]] OOC_API Source open(std::initializer_list<std::filesystem::path> paths,
+                                  const Format& format = {});
 /// Opens one file in the same way.
-OOC_API Source open(const std::filesystem::path& path, const Format& format = {});
+[[nodiscard]] OOC_API Source open(const std::filesystem::path& path, const Format& format = {});
 /// Opens what a producer makes in the same way: if it begins like a .npy file it is one, and other
 /// formats are refused. Reads its beginning, until `stop` is requested. `format` has neither offset
 /// nor count, and the type, unless it is a .npy file:
 ///
 ///     const ooc::Source input = ooc::open(ooc::read_descriptor(STDIN_FILENO, "the input"));
-OOC_API Source open(std::unique_ptr<Producer> producer, const Format& format = {},
-                    std::stop_token stop = {});
+[[nodiscard]] OOC_API Source open(std::unique_ptr<Producer> producer, const Format& format = {},
+                                  std::stop_token stop = {});
+
+/// Opens all bytes of one file, including a header if it has one, as plain bytes. An operator reads
+/// them as its Input, whatever type that is. Throws Error(input).
+[[nodiscard]] OOC_API Source open_bytes(const std::filesystem::path& path);
 
 /// Returns `count` elements of a source, or structs, from index `first` on, as a source of its own.
 /// It shares the open files and outlives the source. Operators see the place of its records in the
@@ -228,41 +256,43 @@ OOC_API Source open(std::unique_ptr<Producer> producer, const Format& format = {
 /// it.
 ///
 ///     const ooc::Source half = ooc::section(prices, 0, 1 << 20);
-OOC_API Source section(const Source& whole, std::uint64_t first, std::uint64_t count);
+[[nodiscard]] OOC_API Source section(const Source& whole, std::uint64_t first, std::uint64_t count);
 
 /// Returns one of `count` sections that divide a source, as evenly as multiples of `partition`
 /// elements allow, and may be empty. `index` counts from 0. For collect(), give the partition of
 /// its operator, times the elements of a row, or call shard_rows(); the default is for the built-in
 /// operators. Throws Error(usage) if there is no such section, and as section() does.
-OOC_API Source shard(const Source& whole, std::uint64_t index, std::uint64_t count,
-                     std::uint64_t partition = 65536);
+[[nodiscard]] OOC_API Source shard(const Source& whole, std::uint64_t index, std::uint64_t count,
+                                   std::uint64_t partition = 65536);
 
 /// The same with rows (see Source::columns()): `count` of them, from row `first` on.
-OOC_API Source section_rows(const Source& whole, std::uint64_t first, std::uint64_t count);
+[[nodiscard]] OOC_API Source section_rows(const Source& whole, std::uint64_t first,
+                                          std::uint64_t count);
 
 /// The same as shard() with rows, for operators that read rows: `partition` is that of the
 /// operator.
-OOC_API Source shard_rows(const Source& whole, std::uint64_t index, std::uint64_t count,
-                          std::uint64_t partition = 65536);
+[[nodiscard]] OOC_API Source shard_rows(const Source& whole, std::uint64_t index,
+                                        std::uint64_t count, std::uint64_t partition = 65536);
 
 /// Returns an array in the memory of the host as a source of elements or structs of `type`, in rows
 /// of `columns`. Nothing is copied: the memory must outlive the source and its sections, and not be
 /// written to during a pass. `name` stands for it in messages. Throws Error(usage) unless it has
 /// whole rows. The overload in ooc/fields.hpp knows the type of values in C++.
-OOC_API Source from_memory(std::span<const std::byte> memory, DType type, std::uint64_t columns = 1,
-                           std::string name = "an array in memory");
+[[nodiscard]] OOC_API Source from_memory(std::span<const std::byte> memory, DType type,
+                                         std::uint64_t columns = 1,
+                                         std::string name = "an array in memory");
 
 /// Returns what a producer makes as a source, which can be read once: its bytes as they are. See
 /// Producer.
-OOC_API Source produced(std::unique_ptr<Producer> producer, DType type,
-                        std::span<const std::uint64_t> row_shape = {});
+[[nodiscard]] OOC_API Source produced(std::unique_ptr<Producer> producer, DType type,
+                                      std::span<const std::uint64_t> row_shape = {});
 
 /// Opens what is read from a descriptor (see read_descriptor()) as open() does. Waits for the first
 /// bytes. If it begins like a .npy file, its header has to agree with `type` and `row_shape`:
 ///
 ///     const ooc::Source input = ooc::from_descriptor(STDIN_FILENO, {ooc::ElementType::f4});
-OOC_API Source from_descriptor(int descriptor, DType type,
-                               std::span<const std::uint64_t> row_shape = {},
-                               std::string name = "the input");
+[[nodiscard]] OOC_API Source from_descriptor(int descriptor, DType type,
+                                             std::span<const std::uint64_t> row_shape = {},
+                                             std::string name = "the input");
 
 }  // namespace ooc

@@ -2,7 +2,7 @@
 
 #include <initializer_list>
 
-namespace ooc {
+namespace ooc::detail {
 
 BlockedSignals::BlockedSignals() noexcept {
   sigset_t signals;
@@ -17,4 +17,4 @@ BlockedSignals::~BlockedSignals() {
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

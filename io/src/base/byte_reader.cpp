@@ -1,7 +1,7 @@
 #include <ooc/detail/base/byte_reader.hpp>
 #include <ooc/error.hpp>
 
-namespace ooc {
+namespace ooc::detail {
 
 namespace {
 
@@ -47,4 +47,4 @@ std::string take_text(ByteReader& in) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

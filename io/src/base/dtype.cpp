@@ -1,6 +1,6 @@
-#include <ooc/detail/base/dtype.hpp>
 #include <ooc/detail/base/edit_distance.hpp>
 #include <ooc/detail/base/letters.hpp>
+#include <ooc/dtype.hpp>
 #include <ooc/error.hpp>
 
 #include <algorithm>
@@ -14,6 +14,8 @@
 #include "base/type_names.hpp"
 
 namespace ooc {
+
+using namespace detail;
 namespace {
 
 constexpr bool little_endian = std::endian::native == std::endian::little;

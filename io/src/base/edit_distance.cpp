@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 
 std::size_t edit_distance(std::string_view from, std::string_view to) {
   // Three rows of the table "distance between the first i and the first j characters": a swap
@@ -25,4 +25,4 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
   return row[to.size()];
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

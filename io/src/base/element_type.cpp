@@ -1,5 +1,5 @@
-#include <ooc/detail/base/element_type.hpp>
 #include <ooc/detail/base/letters.hpp>
+#include <ooc/dtype.hpp>
 
 #include <algorithm>
 #include <array>
@@ -8,6 +8,8 @@
 #include "base/type_names.hpp"
 
 namespace ooc {
+
+using namespace detail;
 namespace {
 
 /// Extensions besides those in bits and NumPy's names.

@@ -43,12 +43,12 @@ Error Error::from_errno(ErrorKind kind, const std::string& verb, int errno_value
 RemedyWords words_of(const Remedy& remedy) {
   const std::string setting(remedy.setting);
   switch (remedy.change) {
-    case Change::raise:
+    case RemedyAction::raise:
       return {"raise", remedy.value.empty() ? setting : setting + " to at least " + remedy.value};
-    case Change::lower: return {"lower", setting};
-    case Change::unset: return {"unset", setting};
-    case Change::convert: return {"convert", "it to " + remedy.value};
-    case Change::set: break;
+    case RemedyAction::lower: return {"lower", setting};
+    case RemedyAction::unset: return {"unset", setting};
+    case RemedyAction::convert: return {"convert", "it to " + remedy.value};
+    case RemedyAction::set: break;
   }
   return {"set", remedy.value.empty() ? setting : setting + " to " + remedy.value};
 }

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-namespace ooc {
+namespace ooc::detail {
 
 std::string group_digits(std::string digits) {
   const std::size_t first = digits.starts_with('-') ? 1 : 0;
@@ -13,4 +13,4 @@ std::string group_digits(std::string digits) {
   return digits;
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace ooc {
+namespace ooc::detail {
 
 IoMeter& IoMeter::of_process() noexcept {
   static IoMeter meter;
@@ -32,4 +32,4 @@ IoMeter::Stall IoMeter::stall() {
           .bytes = bytes - bytes_before_};
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,13 +1,13 @@
 #pragma once
 
-#include <ooc/detail/base/dtype.hpp>
+#include <ooc/dtype.hpp>
 
 #include <cstddef>
 #include <string>
 #include <unordered_set>
 #include <utility>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// A struct that is read field by field.
 class StructBuilder {
@@ -27,4 +27,4 @@ class StructBuilder {
   std::unordered_set<std::string> names_{};  // since there may be very many
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

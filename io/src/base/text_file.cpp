@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <memory>
 
-namespace ooc {
+namespace ooc::detail {
 
 namespace {
 
@@ -26,4 +26,4 @@ std::string read_text(const std::filesystem::path& path) {
   return std::ferror(file.get()) == 0 ? text : std::string{};
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

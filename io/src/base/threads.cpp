@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-namespace ooc {
+namespace ooc::detail {
 
 std::jthread start_thread(std::function<void(const std::stop_token&)> body) {
   const BlockedSignals blocked;  // inherited by the new thread
@@ -31,4 +31,4 @@ void start_threads(std::vector<std::jthread>& threads, std::size_t count,
   }
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

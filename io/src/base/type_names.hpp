@@ -3,7 +3,7 @@
 #include <array>
 #include <string_view>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// The names of an element type.
 struct TypeNames {
@@ -24,4 +24,4 @@ inline constexpr std::array<TypeNames, 12> type_names{{{"u1", "uint8", ".u8"},
                                                        {"f8", "float64", ".f64"},
                                                        {"bf16", "bfloat16", ".bf16"}}};
 
-}  // namespace ooc
+}  // namespace ooc::detail

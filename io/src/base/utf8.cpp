@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 constexpr char32_t replacement = 0xfffd;
@@ -83,4 +83,4 @@ std::string lossless_utf8(std::string_view text) {
   return result;
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -6,7 +6,7 @@
 #include "content/byte_positions.hpp"
 #include "content/sample_values.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 DType in_other_order(const DType& type) {
@@ -107,4 +107,4 @@ bool looks_swapped(std::span<const std::byte> sample, const DType& type) {
   return integers_look_swapped(sample, type);
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace ooc {
+namespace ooc::detail {
 
 void ByteCounts::add(const ByteCounts& other) {
   for (std::size_t byte = 0; byte < counts.size(); ++byte) counts[byte] += other.counts[byte];
@@ -92,4 +92,4 @@ bool BytePositions::is_noise(std::size_t position, std::size_t width) const {
   return changes > 0 && jumps >= least * changes;
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <span>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Counts of byte values, at some positions within groups of eight bytes.
 struct ByteCounts {
@@ -49,4 +49,4 @@ class BytePositions {
   std::array<ByteCounts, widest> positions_;
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

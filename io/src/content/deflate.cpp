@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 constexpr unsigned longest_code = 15;  // bits
@@ -201,4 +201,4 @@ bool begins_like_deflate(std::string_view bytes) {
          behind.starts_with("\x1f\x8b\x08");
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

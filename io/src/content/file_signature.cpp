@@ -5,7 +5,7 @@
 
 #include "content/header_checks.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using namespace std::string_view_literals;
@@ -153,4 +153,4 @@ bool looks_like_text(std::string_view text) {
          static_cast<double>(text_bytes(text)) > nearly_all * static_cast<double>(text.size());
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

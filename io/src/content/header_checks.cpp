@@ -7,7 +7,7 @@
 
 #include "content/deflate.hpp"
 
-namespace ooc::content {
+namespace ooc::detail::content {
 namespace {
 
 using namespace std::string_view_literals;
@@ -355,4 +355,4 @@ std::optional<std::uint64_t> idx_data(const FileSample& sample) {
   return header_bytes;
 }
 
-}  // namespace ooc::content
+}  // namespace ooc::detail::content

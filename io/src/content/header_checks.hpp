@@ -9,7 +9,7 @@
 
 // Checks of the structure behind magic bytes. Each is true if the sample fits its format.
 
-namespace ooc::content {
+namespace ooc::detail::content {
 
 /// A check that is named with the magic bytes of its format.
 using Check = bool (*)(const FileSample&);
@@ -47,4 +47,4 @@ std::optional<std::uint64_t> idx_data(const FileSample& sample);
 std::optional<std::uint64_t> nifti_data(const FileSample& sample);
 std::optional<std::uint64_t> safetensors_data(const FileSample& sample);
 
-}  // namespace ooc::content
+}  // namespace ooc::detail::content

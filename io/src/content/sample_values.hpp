@@ -1,6 +1,6 @@
 #pragma once
 
-#include <ooc/detail/base/dtype.hpp>
+#include <ooc/dtype.hpp>
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Calls `body` with the value of each element of a sample, as a double.
 template <class Body>
@@ -59,4 +59,4 @@ inline constexpr std::array float_habits{FloatHabits{ElementType::f8, 1e-18, 1e1
                                          FloatHabits{ElementType::f2, 1e-4, 1e4, 1.3, 3.3},
                                          FloatHabits{ElementType::bf16, 1e-15, 1e15, 0, 4.5}};
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -14,7 +14,7 @@
 #include "content/byte_positions.hpp"
 #include "content/sample_values.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 constexpr std::size_t widest = BytePositions::widest;
@@ -274,4 +274,4 @@ std::string range_of(std::span<const std::byte> sample, const DType& type) {
   return "from " + short_number(least) + " to " + short_number(largest);
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

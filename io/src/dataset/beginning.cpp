@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 // Enough for all magic bytes and for a guess of the type. More takes longer and tells no more.
@@ -85,4 +85,4 @@ std::string Beginning::last(std::size_t count) const {
   return text;
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

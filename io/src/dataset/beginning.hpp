@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// The first bytes of a file or of a stream, read as far as they are asked for. They tell what the
 /// rest is, in the same way for both.
@@ -58,4 +58,4 @@ class Beginning {
   bool has_ended_ = false;
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

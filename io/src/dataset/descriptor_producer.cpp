@@ -12,6 +12,8 @@
 #include <utility>
 
 namespace ooc {
+
+using namespace detail;
 namespace {
 
 class DescriptorProducer final : public Producer {

@@ -5,7 +5,7 @@
 #include "dataset/beginning.hpp"
 #include "dataset/formats/formats.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Throws Error(bad_input) if the first bytes of a file or stream that is no .npy show that it has
 /// another format or is text, unless `format` says that its bytes are meant.
@@ -16,4 +16,4 @@ void require_numbers(Beginning& file, const Format& format);
 void require_known_type(const File& file, Beginning& beginning, const Description& description,
                         const Format& format);
 
-}  // namespace ooc
+}  // namespace ooc::detail

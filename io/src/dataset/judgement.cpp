@@ -12,7 +12,7 @@
 
 #include "dataset/judge.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 std::optional<FileSignature> text_signature(std::string_view head,
@@ -50,7 +50,7 @@ std::vector<std::byte> groups_of(std::span<const std::byte> beginning, std::uint
 Remedy read_as(const DType& type, const std::string& effect) {
   const std::string code = code_of(type);
   const bool has_usual_order = code.front() != '>' && !type.is_struct();
-  return {Change::set, "Format::type", has_usual_order ? code.substr(1) : code, effect};
+  return {RemedyAction::set, "Format::type", has_usual_order ? code.substr(1) : code, effect};
 }
 
 }  // namespace
@@ -60,15 +60,15 @@ void require_numbers(Beginning& file, const Format& format) {
   if (!found) return;
   std::vector<Remedy> remedies;
   if (found->data_offset) {
-    remedies.push_back({Change::set, "Format::offset", std::to_string(*found->data_offset),
+    remedies.push_back({RemedyAction::set, "Format::offset", std::to_string(*found->data_offset),
                         "where its numbers begin"});
   } else if (found->name == "text") {
     remedies.push_back(read_as({type_of_ending(ending_of(file.path())).value_or(ElementType::u1)},
                                "reads its bytes all the same"));
   } else {
-    remedies.push_back({Change::set, "Format::offset"});
+    remedies.push_back({RemedyAction::set, "Format::offset"});
   }
-  remedies.push_back({Change::set, "Format::file", "raw"});
+  remedies.push_back({RemedyAction::set, "Format::file", "raw"});
   throw Error(ErrorKind::bad_input, file.path().string() + ": looks like " + found->name,
               {.path = file.path(),
                .why = "its bytes would be read as numbers",
@@ -117,4 +117,4 @@ bool holds_numbers(const File& file, const Format& format) {
   return file.size() == 0 || is_npy(beginning, format) || !foreign_format(beginning, format);
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,4 +1,5 @@
 #include <ooc/detail/dataset/judgement.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/error.hpp>
 #include <ooc/source.hpp>
 
@@ -13,6 +14,8 @@
 #include "dataset/shape.hpp"
 
 namespace ooc {
+
+using namespace detail;
 namespace {
 
 /// Returns the code of a type, for messages that tell bool from u1.
@@ -23,8 +26,8 @@ std::string held_by(const DType& type) {
 /// The first elements of such a file are not the first ones of the array.
 Error no_part_by_columns(const std::filesystem::path& file, const Format& format) {
   std::vector<Remedy> remedies;
-  if (format.skip != 0) remedies.push_back({Change::unset, "Format::skip"});
-  if (format.count) remedies.push_back({Change::unset, "Format::count"});
+  if (format.skip != 0) remedies.push_back({RemedyAction::unset, "Format::skip"});
+  if (format.count) remedies.push_back({RemedyAction::unset, "Format::count"});
   return Error(ErrorKind::usage,
                file.string() + ": a part of an array in Fortran order cannot be read",
                {.path = file,
@@ -76,14 +79,14 @@ class SourceBuilder {
   Source build() {
     require_enough();
     if (files_.size() > 1) shape_.clear();
-    Source source{std::move(files_), std::move(extents_), type_};
+    Source source = SourceAccess::of_files(std::move(files_), std::move(extents_), type_);
     source.set_shape(std::move(shape_));
     source.set_columns(columns_);
     source.format = raw_files_ == 0 ? "npy" : npy_files_ == 0 ? "raw" : "mixed";
     source.format_version = std::move(version_);
     source.type_reason = std::move(type_reason_);
-    source.set_column_major(std::move(column_major_));
-    source.set_bytes_behind(bytes_behind_);
+    SourceAccess::set_column_major(source, std::move(column_major_));
+    SourceAccess::set_bytes_behind(source, bytes_behind_);
     return source;
   }
 
@@ -96,25 +99,26 @@ class SourceBuilder {
                   last.string() + ": there are only " +
                       std::to_string(format_.skip - elements_to_skip_) +
                       " elements, fewer than the " + std::to_string(format_.skip) + " to skip",
-                  {.path = last, .remedies = {{Change::lower, "Format::skip"}}});
+                  {.path = last, .remedies = {{RemedyAction::lower, "Format::skip"}}});
     }
     if (format_.count && elements_left_ > 0) {
-      throw Error(
-          ErrorKind::bad_input,
-          last.string() + ": there are only " + std::to_string(*format_.count - elements_left_) +
-              " elements" + (format_.skip == 0 ? "" : " behind those to skip") + ", not the " +
-              std::to_string(*format_.count) + " asked for",
-          {.path = last,
-           .remedies = {{Change::lower, "Format::count"}, {Change::unset, "Format::count"}}});
+      throw Error(ErrorKind::bad_input,
+                  last.string() + ": there are only " +
+                      std::to_string(*format_.count - elements_left_) + " elements" +
+                      (format_.skip == 0 ? "" : " behind those to skip") + ", not the " +
+                      std::to_string(*format_.count) + " asked for",
+                  {.path = last,
+                   .remedies = {{RemedyAction::lower, "Format::count"},
+                                {RemedyAction::unset, "Format::count"}}});
     }
   }
 
   void require_same_type(const File& file, const DType& type, bool npy) const {
     if (type == type_) return;
     std::vector<Remedy> remedies;
-    if (raw_files_ != 0 || !npy) remedies.push_back({Change::set, "Format::type"});
+    if (raw_files_ != 0 || !npy) remedies.push_back({RemedyAction::set, "Format::type"});
     if (!type.is_struct() && !type_.is_struct()) {
-      remedies.push_back({.change = Change::convert, .value = code_of(type_)});
+      remedies.push_back({.change = RemedyAction::convert, .value = code_of(type_)});
     }
     throw Error(ErrorKind::bad_input,
                 file.path().string() + ": holds " + held_by(type) + ", but " +
@@ -136,9 +140,10 @@ class SourceBuilder {
     elements_left_ -= used;
     elements_used_ += used;
     if (rest != 0 && elements_left_ > 0) {
-      std::vector<Remedy> remedies{{Change::set, "Format::offset"}, {Change::set, "Format::type"}};
+      std::vector<Remedy> remedies{{RemedyAction::set, "Format::offset"},
+                                   {RemedyAction::set, "Format::type"}};
       if (elements_used_ != 0) {
-        remedies.insert(remedies.begin(), {Change::set, "Format::count",
+        remedies.insert(remedies.begin(), {RemedyAction::set, "Format::count",
                                            std::to_string(elements_used_), "leaves the rest out"});
       }
       throw Error(
@@ -215,7 +220,8 @@ Error untyped(const Producer& stream, const std::stop_token& stop) {
   }
   return {ErrorKind::usage,
           "the type of " + stream.name() + " is not known",
-          {.why = "only a .npy file says it itself", .remedies = {{Change::set, "Format::type"}}}};
+          {.why = "only a .npy file says it itself",
+           .remedies = {{RemedyAction::set, "Format::type"}}}};
 }
 
 /// Opens a stream that begins like a .npy file.
@@ -227,8 +233,9 @@ Source open_npy_stream(std::unique_ptr<Producer> stream, Beginning& beginning,
   const std::size_t element_bytes = ooc::size_of(description.type);
   auto array = array_of(rest_of(std::move(stream), beginning.take(), has_ended), description.offset,
                         description.bytes);
-  Source source(selected(std::move(array), format, element_bytes), std::move(description.type));
-  if (description.by_columns) source.set_column_major({{0, description.shape}});
+  Source source = SourceAccess::of_producer(selected(std::move(array), format, element_bytes),
+                                            std::move(description.type), {});
+  if (description.by_columns) SourceAccess::set_column_major(source, {{0, description.shape}});
   if (is_part(format)) {
     source.set_columns(columns_of(description.shape));
   } else {
@@ -249,15 +256,15 @@ Source open_stream(std::unique_ptr<Producer> stream, const Format& format,
   if (!format.type) throw untyped(*stream, stop);
   const bool has_ended = beginning.has_ended();
   auto all = rest_of(std::move(stream), beginning.take(), has_ended);
-  Source source(selected(std::move(all), format, ooc::size_of(*format.type)), *format.type,
-                row_shape);
+  Source source = SourceAccess::of_producer(
+      selected(std::move(all), format, ooc::size_of(*format.type)), *format.type, row_shape);
   source.type_reason = "asked for";
   return source;
 }
 
 }  // namespace
 
-Source open_unjudged(std::span<const std::filesystem::path> paths, const Format& format) {
+Source detail::open_unjudged(std::span<const std::filesystem::path> paths, const Format& format) {
   return open_files(paths, format, false);
 }
 
@@ -276,6 +283,10 @@ Source open(const std::filesystem::path& path, const Format& format) {
 
 Source open(std::unique_ptr<Producer> producer, const Format& format, std::stop_token stop) {
   return open_stream(std::move(producer), format, {}, std::move(stop));
+}
+
+Source open_bytes(const std::filesystem::path& path) {
+  return SourceAccess::of_bytes(File::open(path));
 }
 
 Source from_descriptor(int descriptor, DType type, std::span<const std::uint64_t> row_shape,

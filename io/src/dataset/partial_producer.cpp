@@ -7,7 +7,7 @@
 #include <atomic>
 #include <utility>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 class PartialProducer final : public Producer {
@@ -61,7 +61,7 @@ class PartialProducer final : public Producer {
                 (in_data ? ", before the " + std::to_string(*bytes_) + " asked for" +
                                (skip_ == 0 ? "" : " behind " + std::to_string(skip_) + " to skip")
                          : ", fewer than the " + std::to_string(skip_) + " to skip"),
-            {.remedies = {{Change::lower, in_data ? "Format::count" : "Format::skip"}}}};
+            {.remedies = {{RemedyAction::lower, in_data ? "Format::count" : "Format::skip"}}}};
   }
 
   std::unique_ptr<Producer> whole_;
@@ -84,4 +84,4 @@ std::unique_ptr<Producer> array_of(std::unique_ptr<Producer> file, std::uint64_t
   return std::make_unique<PartialProducer>(std::move(file), header_bytes, bytes, true);
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

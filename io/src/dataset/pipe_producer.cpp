@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <utility>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 /// Owns the descriptor that it reads.
@@ -44,4 +44,4 @@ std::unique_ptr<Producer> read_pipe(const std::filesystem::path& path) {
   return std::make_unique<PipeProducer>(descriptor, path.string());
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -3,6 +3,7 @@
 #include <ooc/detail/base/io_meter.hpp>
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/dataset/residency.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
 
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -13,7 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 // cachestat(2) is new in Linux 6.5; the C library's headers may not declare it.
@@ -137,9 +138,9 @@ void append_runs(const File& file, const Extent& extent, std::uint64_t least_byt
 std::optional<double> page_cache_fraction(const Source& source) {
   if (source.bytes() == 0) return {};
   double cached = 0;
-  for (const Extent& extent : source.extents()) {
+  for (const Extent& extent : extents_of(source)) {
     if (extent.bytes == 0) continue;
-    const std::optional<double> bytes = cached_bytes(source.files()[extent.file], extent);
+    const std::optional<double> bytes = cached_bytes(files_of(source)[extent.file], extent);
     if (!bytes) return {};
     cached += *bytes;
   }
@@ -156,8 +157,8 @@ std::optional<double> page_cache_fraction(const File& file, const Extent& extent
 double hole_fraction(const Source& source) {
   if (source.bytes() == 0) return 0;
   double holes = 0;
-  for (const Extent& extent : source.extents()) {
-    holes += hole_bytes(source.files()[extent.file], extent);
+  for (const Extent& extent : extents_of(source)) {
+    holes += hole_bytes(files_of(source)[extent.file], extent);
   }
   return holes / static_cast<double>(source.bytes());
 }
@@ -165,9 +166,9 @@ double hole_fraction(const Source& source) {
 std::vector<CachedRun> cached_runs(const Source& source) {
   const std::uint64_t least_bytes = std::max(8 * MiB, source.bytes() / 65536);
   std::vector<CachedRun> runs;
-  for (const Extent& extent : source.extents()) {
+  for (const Extent& extent : extents_of(source)) {
     if (extent.bytes == 0) continue;
-    append_runs(source.files()[extent.file], extent, least_bytes, runs);
+    append_runs(files_of(source)[extent.file], extent, least_bytes, runs);
   }
   return runs;
 }
@@ -194,4 +195,4 @@ std::vector<bool> cached_pieces(std::span<const CachedRun> runs, std::uint64_t p
   return pieces;
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

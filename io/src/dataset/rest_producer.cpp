@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 class RestProducer final : public Producer {
@@ -40,4 +40,4 @@ std::unique_ptr<Producer> rest_of(std::unique_ptr<Producer> stream, std::vector<
   return std::make_unique<RestProducer>(std::move(stream), std::move(begun), has_ended);
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

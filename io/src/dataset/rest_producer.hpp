@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Returns a producer that gives `begun`, the bytes read of `stream` already, and then the rest.
 /// `has_ended`: there is no rest.
@@ -20,4 +20,4 @@ std::unique_ptr<Producer> rest_of(std::unique_ptr<Producer> stream, std::vector<
 std::unique_ptr<Producer> array_of(std::unique_ptr<Producer> file, std::uint64_t header_bytes,
                                    std::uint64_t bytes);
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,12 +1,13 @@
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/dataset/residency.hpp>
 #include <ooc/detail/dataset/sample.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/detail/file/page_reader.hpp>
 
 #include <algorithm>
 #include <span>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 /// Returns the part of `piece` that consists of whole groups of eight bytes, counted from the
@@ -32,11 +33,11 @@ std::vector<std::byte> sample_of(const Source& source) {
   std::vector<std::byte> sample;
   PageReader reader;
   std::uint64_t next = 0, first = 0;  // offsets in the source: of the next piece, and of the extent
-  for (const Extent& extent : source.extents()) {
+  for (const Extent& extent : extents_of(source)) {
     for (; next < first + extent.bytes && sample.size() < pieces * piece_bytes; next += distance) {
       const std::uint64_t offset = round_down(extent.offset + (next - first), page_bytes);
       const auto groups =
-          groups_in(reader.read(source.files()[extent.file], offset), offset, extent);
+          groups_in(reader.read(files_of(source)[extent.file], offset), offset, extent);
       sample.insert(sample.end(), groups.begin(), groups.end());
     }
     first += extent.bytes;
@@ -52,9 +53,9 @@ std::vector<std::byte> start_of(const File& file, const Extent& data) {
 }
 
 std::vector<std::byte> glance(const Source& source) {
-  if (source.extents().empty()) return {};
-  const Extent& data = source.extents().front();
-  const File& file = source.files()[data.file];
+  if (extents_of(source).empty()) return {};
+  const Extent& data = extents_of(source).front();
+  const File& file = files_of(source)[data.file];
   const std::uint64_t offset = round_down(data.offset, page_bytes);
   const Extent piece{.file = 0,
                      .offset = offset,
@@ -65,4 +66,4 @@ std::vector<std::byte> glance(const Source& source) {
   return is_fast ? start_of(file, data) : std::vector<std::byte>();
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <ooc/detail/base/dtype.hpp>
+#include <ooc/dtype.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Returns the product of `first` and the lengths of a shape; empty if it exceeds 64 bits.
 inline std::optional<std::uint64_t> product_of(std::span<const std::uint64_t> lengths,
@@ -31,4 +31,4 @@ inline std::string elements_of(const DType& type) {
   return "structs of " + std::to_string(type.struct_bytes) + " bytes";
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,4 +1,5 @@
 #include <ooc/detail/base/units.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/error.hpp>
 #include <ooc/source.hpp>
 
@@ -9,6 +10,8 @@
 #include "dataset/shape.hpp"
 
 namespace ooc {
+
+using namespace detail;
 namespace {
 
 std::uint64_t element_bytes_of(const Source& source) {
@@ -33,66 +36,82 @@ Error no_such_section(const Source& whole, std::uint64_t held, std::uint64_t fir
 
 }  // namespace
 
-Source::Source(File file) : bytes_(file.size()) {
-  extents_.push_back({0, 0, file.size()});
+namespace detail {
+
+Source SourceAccess::of_bytes(File file) {
+  Source source;
+  source.bytes_ = file.size();
+  source.extents_.push_back({0, 0, file.size()});
   std::vector<File> files;
   files.push_back(std::move(file));
-  files_ = std::make_shared<const std::vector<File>>(std::move(files));
+  source.files_ = std::make_shared<const std::vector<File>>(std::move(files));
+  return source;
 }
 
-Source::Source(std::vector<File> files, std::vector<Extent> extents, DType type)
-    : files_(std::make_shared<const std::vector<File>>(std::move(files))),
-      extents_(std::move(extents)),
-      type_(std::move(type)) {
-  for (const Extent& extent : extents_) {
-    if (extent.file >= files_->size()) throw Error(ErrorKind::bad_input, "an extent of no file");
-    const File& file = (*files_)[extent.file];
+Source SourceAccess::of_files(std::vector<File> files, std::vector<Extent> extents, DType type) {
+  Source source;
+  for (const Extent& extent : extents) {
+    if (extent.file >= files.size()) throw Error(ErrorKind::bad_input, "an extent of no file");
+    const File& file = files[extent.file];
     if (extent.offset > file.size() || extent.bytes > file.size() - extent.offset) {
       throw Error(ErrorKind::bad_input,
                   file.path().string() + ": ends before byte " + std::to_string(extent.offset) +
                       " + " + std::to_string(extent.bytes),
                   {.path = file.path(), .offset = extent.offset});
     }
-    if (__builtin_add_overflow(bytes_, extent.bytes, &bytes_)) {
+    if (__builtin_add_overflow(source.bytes_, extent.bytes, &source.bytes_)) {
       throw Error(ErrorKind::bad_input, "a dataset has fewer than 2^64 bytes");
     }
   }
-  if (bytes_ % ooc::size_of(*type_) != 0) {
-    throw Error(ErrorKind::bad_input,
-                std::to_string(bytes_) + " bytes are not a whole number of " + elements_of(*type_));
+  if (source.bytes_ % ooc::size_of(type) != 0) {
+    throw Error(ErrorKind::bad_input, std::to_string(source.bytes_) +
+                                          " bytes are not a whole number of " + elements_of(type));
   }
+  source.files_ = std::make_shared<const std::vector<File>>(std::move(files));
+  source.extents_ = std::move(extents);
+  source.type_ = std::move(type);
+  return source;
 }
 
-Source::Source(std::unique_ptr<Producer> producer, DType type,
-               std::span<const std::uint64_t> row_shape)
-    : produced_(std::make_unique<Produced>()), type_(std::move(type)) {
+Source SourceAccess::of_producer(std::unique_ptr<Producer> producer, DType type,
+                                 std::span<const std::uint64_t> row_shape) {
   if (producer == nullptr) throw Error(ErrorKind::usage, "a produced source needs a producer");
-  produced_->producer = std::move(producer);
-  columns_ = product_of(row_shape);
-  if (columns_.value_or(0) == 0) {
+  Source source;
+  source.produced_ = std::make_unique<Source::Produced>();
+  source.produced_->producer = std::move(producer);
+  source.type_ = std::move(type);
+  source.columns_ = product_of(row_shape);
+  if (source.columns_.value_or(0) == 0) {
     throw Error(ErrorKind::usage,
                 "a row has at least one element, and at most as many as 64 bits count");
   }
+  return source;
 }
 
-void Source::require_unread() const {
-  if (files_ == nullptr && !is_produced()) {
+std::span<const File> SourceAccess::files(const Source& source) noexcept {
+  return source.files_ ? std::span<const File>(*source.files_) : std::span<const File>();
+}
+
+void SourceAccess::require_unread(const Source& source) {
+  if (source.files_ == nullptr && !source.is_produced()) {
     throw Error(ErrorKind::usage, "a source that was moved from has no data",
                 {.hint = "use the source that it was moved to"});
   }
-  if (!is_produced() || !produced_->taken.test()) return;
-  throw Error(ErrorKind::usage, name() + ": was read already",
+  if (!source.is_produced() || !source.produced_->taken.test()) return;
+  throw Error(ErrorKind::usage, source.name() + ": was read already",
               {.why = "what a producer makes can be read once"});
 }
 
-void Source::begin_producer() const {
-  require_unread();
-  if (is_produced()) produced_->taken.test_and_set();
+void SourceAccess::begin_producer(const Source& source) {
+  require_unread(source);
+  if (source.is_produced()) source.produced_->taken.test_and_set();
 }
 
-void Source::end_producer(std::uint64_t read_bytes) const noexcept {
-  if (is_produced()) produced_->bytes = read_bytes;
+void SourceAccess::end_producer(const Source& source, std::uint64_t read_bytes) noexcept {
+  if (source.is_produced()) source.produced_->bytes = read_bytes;
 }
+
+}  // namespace detail
 
 std::optional<std::uint64_t> Source::rows() const noexcept {
   if (!columns_) return {};
@@ -102,7 +121,8 @@ std::optional<std::uint64_t> Source::rows() const noexcept {
 
 std::string Source::name() const {
   if (is_produced()) return produced_->producer->name();
-  return files().empty() ? "an input" : files().front().path().string();
+  const std::span<const File> files = files_of(*this);
+  return files.empty() ? "an input" : files.front().path().string();
 }
 
 void Source::set_shape(std::vector<std::uint64_t> shape) {
@@ -113,7 +133,7 @@ void Source::set_shape(std::vector<std::uint64_t> shape) {
 std::optional<std::string> Source::check_unchanged() const {
   const File* first = nullptr;
   std::size_t others = 0;
-  for (const File& file : files()) {
+  for (const File& file : files_of(*this)) {
     file.check_unchanged();
     if (file.is_as_it_was()) continue;
     others += first != nullptr;
@@ -142,7 +162,7 @@ Source shard(const Source& whole, std::uint64_t index, std::uint64_t count,
 }
 
 Source section(const Source& whole, std::uint64_t first, std::uint64_t count) {
-  whole.require_unread();
+  require_unread(whole);
   if (whole.is_produced()) {
     throw Error(ErrorKind::usage, whole.name() + ": has no sections",
                 {.why = "what a producer makes is read once, from beginning to end",
@@ -206,7 +226,8 @@ Source from_memory(std::span<const std::byte> memory, DType type, std::uint64_t 
   }
   std::vector<File> files;
   files.push_back(File::in_memory(memory, std::move(name)));
-  Source source(std::move(files), {{0, 0, memory.size()}}, std::move(type));
+  Source source =
+      SourceAccess::of_files(std::move(files), {{0, 0, memory.size()}}, std::move(type));
   if (columns != 1) source.set_shape({elements / columns, columns});
   source.format = "memory";
   source.type_reason = "given";
@@ -215,7 +236,7 @@ Source from_memory(std::span<const std::byte> memory, DType type, std::uint64_t 
 
 Source produced(std::unique_ptr<Producer> producer, DType type,
                 std::span<const std::uint64_t> row_shape) {
-  return {std::move(producer), std::move(type), row_shape};
+  return SourceAccess::of_producer(std::move(producer), std::move(type), row_shape);
 }
 
 }  // namespace ooc

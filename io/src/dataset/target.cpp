@@ -1,7 +1,8 @@
 #include <ooc/detail/base/group_digits.hpp>
 #include <ooc/detail/base/units.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
+#include <ooc/detail/dataset/target_file.hpp>
 #include <ooc/error.hpp>
-#include <ooc/target.hpp>
 
 #include <sys/stat.h>
 
@@ -16,6 +17,8 @@
 #include "dataset/shape.hpp"
 
 namespace ooc {
+
+using namespace detail;
 namespace {
 
 constexpr std::size_t npy_header_bytes = page_bytes;
@@ -37,7 +40,7 @@ void refuse_input(const Target& target, std::span<const Source* const> inputs) {
   struct stat output {};
   if (::stat(target.path.c_str(), &output) != 0) return;
   for (const Source* source : inputs) {
-    for (const File& file : source->files()) {
+    for (const File& file : files_of(*source)) {
       struct stat input {};
       const bool same = ::fstat(file.buffered(), &input) == 0 && input.st_dev == output.st_dev &&
                         input.st_ino == output.st_ino;
@@ -159,7 +162,7 @@ std::string descr_of(const DType& type) {
 const DType& Target::known_type() const {
   if (type) return *type;
   throw Error(ErrorKind::usage, path.string() + ": the target has no type",
-              {.path = path, .remedies = {{Change::set, "Target::type"}}});
+              {.path = path, .remedies = {{RemedyAction::set, "Target::type"}}});
 }
 
 TargetFile::TargetFile(const Target& target, std::uint64_t elements,
@@ -194,7 +197,7 @@ void TargetFile::end(std::span<const std::uint64_t> row_shape) {
   trim(bytes_);
 }
 
-std::vector<std::byte> npy_header(const DType& type, std::span<const std::uint64_t> shape) {
+std::vector<std::byte> detail::npy_header(const DType& type, std::span<const std::uint64_t> shape) {
   std::string text = "{'descr': " + descr_of(type) + ", 'fortran_order': False, 'shape': (";
   for (const std::uint64_t length : shape) text += std::to_string(length) + ", ";
   text += "), }";

@@ -8,7 +8,7 @@
 #include <cassert>
 #include <cerrno>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 constexpr std::size_t most_retries = 16;
@@ -126,4 +126,4 @@ std::unique_ptr<Engine> make_engine(const EngineOptions& options) {
   }
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// The most bytes of one system call; the kernel's own limit is just below 2 GiB.
 inline constexpr std::size_t most_bytes_of_a_try = GiB;
@@ -76,4 +76,4 @@ std::unique_ptr<Engine> make_http_engine(const EngineOptions& options);
 /// be started.
 std::unique_ptr<Engine> make_thread_engine(const EngineOptions& options, const std::string& note);
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <optional>
 
-namespace ooc {
+namespace ooc::detail {
 
 namespace {
 
@@ -144,4 +144,4 @@ void QueueTuner::end_comparison(Verdict verdict, Clock::time_point now) {
   state_ = in_use == best_ ? State::resting : State::changing;
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 /// A FIFO queue with a fixed capacity, allocated in the constructor. Not thread-safe.
@@ -110,7 +110,7 @@ ThreadEngine::ThreadEngine(const EngineOptions& options, const std::string& note
 }
 
 void ThreadEngine::start_threads(std::size_t count) {
-  ooc::start_threads(threads_, count, [this] { work(); });
+  detail::start_threads(threads_, count, [this] { work(); });
   if (threads_.size() == count) return;
   note_few_threads(threads_.size(), count);
 }
@@ -198,4 +198,4 @@ std::unique_ptr<Engine> make_thread_engine(const EngineOptions& options, const s
   return std::make_unique<ThreadEngine>(options, note);
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

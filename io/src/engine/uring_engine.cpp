@@ -16,16 +16,17 @@
 #include <optional>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 Error not_available(int errno_value, const std::string& why) {
   const std::string reason = errno_value != 0 ? describe_errno(errno_value) : why;
-  return Error(ErrorKind::usage, "io_uring is not available: " + reason,
-               {.errno_value = errno_value,
-                .why = errno_value != 0 ? why : "",
-                .remedies = {{Change::unset, "Options::engine"},
-                             {Change::set, "Options::engine", "threads", "reads the same bytes"}}});
+  return Error(
+      ErrorKind::usage, "io_uring is not available: " + reason,
+      {.errno_value = errno_value,
+       .why = errno_value != 0 ? why : "",
+       .remedies = {{RemedyAction::unset, "Options::engine"},
+                    {RemedyAction::set, "Options::engine", "threads", "reads the same bytes"}}});
 }
 
 std::string likely_cause(int errno_value) {
@@ -230,4 +231,4 @@ std::unique_ptr<Engine> make_uring_engine(const EngineOptions& options) {
   return std::make_unique<UringEngine>(options);
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -19,7 +19,7 @@
 
 // The end of an output: it becomes durable and gets its name.
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 /// Makes the name of a file durable. `directory_name`: of its directory. `descriptor`: of the file,
@@ -160,4 +160,4 @@ Error OutputFile::not_moved(int errno_value) {
   return {error.kind(), error.what(), details};
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -23,7 +23,7 @@
 #include <string_view>
 #include <utility>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 std::string_view kind_of(mode_t mode) {
@@ -326,4 +326,4 @@ Error shrank_error(const File& file, std::uint64_t end) {
                 .hint = "run again when nothing writes to it any more"});
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

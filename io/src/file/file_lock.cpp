@@ -10,7 +10,7 @@
 
 #include "file/temporaries.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 
 namespace {
 
@@ -62,4 +62,4 @@ FileLock& FileLock::operator=(FileLock&& other) noexcept {
   return *this;
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -4,7 +4,7 @@
 #include <csignal>
 #include <ctime>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// During its lifetime, writes and allocations of the calling thread beyond the file size limit
 /// (RLIMIT_FSIZE) only fail with EFBIG. The kernel also sends SIGXFSZ, which would end a program
@@ -35,4 +35,4 @@ class FileSizeSignal {
   bool was_blocked_;
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

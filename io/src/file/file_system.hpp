@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <string>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Returns the magic number of the file system that holds a file's data. 0 if unknown, and for
 /// devices, whose node is in a file system but whose data is not.
@@ -56,4 +56,4 @@ inline std::string objection_to_direct_io(int descriptor) {
   return {};
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <string>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Returns the error for an input that another program wrote to while it was read. `why`: the sign
 /// of that.
 Error changed_error(const std::filesystem::path& path, std::string why);
 
-}  // namespace ooc
+}  // namespace ooc::detail

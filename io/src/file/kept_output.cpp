@@ -17,7 +17,7 @@
 
 // Outputs that other processes have made.
 
-namespace ooc {
+namespace ooc::detail {
 
 namespace {
 
@@ -78,7 +78,7 @@ void OutputFile::join() {
                  .hint = "put the output where all machines see the same files"});
   }
   is_kept_ = true;
-  is_tmpfs_ = ooc::is_tmpfs(descriptor_);
+  is_tmpfs_ = detail::is_tmpfs(descriptor_);
   struct stat status {};
   if (is_tmpfs_ && ::fstat(descriptor_, &status) == 0 && status.st_size > 0) {
     const auto bytes = static_cast<std::uint64_t>(status.st_size);
@@ -92,4 +92,4 @@ void OutputFile::join() {
   if (direct_ < 0) why_not_direct_ = "it cannot be opened with O_DIRECT: " + describe_errno(errno);
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

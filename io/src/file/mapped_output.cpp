@@ -12,7 +12,7 @@
 #include <cstring>
 #include <exception>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 constexpr std::uint64_t piece_bytes = 64 * MiB;  // the allocator can be stopped after each piece
@@ -94,4 +94,4 @@ int MappedOutput::finish() {
   return errno_;
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

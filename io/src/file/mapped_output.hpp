@@ -9,7 +9,7 @@
 #include <stop_token>
 #include <thread>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// A file on tmpfs that is written by copying into a mapping of it. tmpfs allocates and counts
 /// pages at 12 GB/s at most, on one thread. A background thread does this ahead of the writers, so
@@ -52,4 +52,4 @@ class MappedOutput {
   std::jthread allocator_;
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

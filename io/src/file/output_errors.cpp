@@ -10,7 +10,7 @@
 
 #include <cerrno>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 /// True if the file system of a path has no inodes left: then ENOSPC is not about its bytes.
@@ -52,7 +52,7 @@ Error exists_error(const std::filesystem::path& path) {
   return Error(ErrorKind::output, path.string() + ": exists already",
                {.path = path,
                 .errno_value = EEXIST,
-                .remedies = {{Change::set, "Target::replace", "", "replaces it"}}});
+                .remedies = {{RemedyAction::set, "Target::replace", "", "replaces it"}}});
 }
 
 void require_replaceable(const std::filesystem::path& path, const std::filesystem::path& target,
@@ -79,4 +79,4 @@ void require_replaceable(const std::filesystem::path& path, const std::filesyste
   if (!replace) throw exists_error(path);
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

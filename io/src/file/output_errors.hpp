@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Returns the error for an output of this path, with a hint for the user. `offset`: of a write.
 Error output_error(const std::string& verb, const std::filesystem::path& path,
@@ -22,4 +22,4 @@ Error exists_error(const std::filesystem::path& path);
 void require_replaceable(const std::filesystem::path& path, const std::filesystem::path& target,
                          bool replace);
 
-}  // namespace ooc
+}  // namespace ooc::detail

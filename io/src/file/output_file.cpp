@@ -28,7 +28,7 @@
 #include <tuple>
 #include <utility>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 constexpr mode_t mode = 0666;          // minus the umask
@@ -80,7 +80,7 @@ OutputFile::OutputFile(const std::filesystem::path& path, std::uint64_t bytes, b
   const Publishing way = try_publishing(target_, replace, kept_.empty());
   note_ = way.note;
   if (!is_there_) create(way.nameless);
-  is_tmpfs_ = ooc::is_tmpfs(descriptor_);
+  is_tmpfs_ = detail::is_tmpfs(descriptor_);
   const std::uint64_t taken = is_there_ ? bytes_taken() : 0;
   if (purpose != Purpose::append && bytes > taken && !has_space(bytes - taken)) {
     throw output_error("allocate", target_, ENOSPC);
@@ -286,4 +286,4 @@ OutputFile::~OutputFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
-namespace ooc {
+namespace ooc::detail {
 
 std::span<const std::byte> PageReader::read(const File& file, std::uint64_t offset,
                                             std::size_t most_bytes) {
@@ -33,4 +33,4 @@ std::optional<std::span<const std::byte>> PageReader::try_read(int descriptor, s
   return std::span(buffer_->bytes).first(static_cast<std::size_t>(got));
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -15,7 +15,7 @@
 #include <cstdio>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 constexpr mode_t private_mode = 0600;
@@ -152,4 +152,4 @@ Publishing try_publishing(const std::filesystem::path& target, bool replace, boo
   throw no_way(target, errno_value);
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

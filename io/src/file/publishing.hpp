@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// How a file of this path can get its name when it is whole.
 struct Publishing {
@@ -31,4 +31,4 @@ int copy_to_new(int descriptor, const std::filesystem::path& name);
 /// by a rename over an empty file that it creates for that. Returns 0 or an errno.
 int move_to_new(const std::filesystem::path& from, const std::filesystem::path& to);
 
-}  // namespace ooc
+}  // namespace ooc::detail

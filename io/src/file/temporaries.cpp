@@ -17,7 +17,7 @@
 #include <thread>
 #include <tuple>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 constexpr std::string_view ending = ".ooc-tmp";
@@ -114,4 +114,4 @@ void remove_stale_temporaries(const std::filesystem::path& path) {
   }
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

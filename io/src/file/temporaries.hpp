@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string_view>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Returns the directory of a path; "." if it has none.
 std::filesystem::path directory_of(const std::filesystem::path& path);
@@ -40,4 +40,4 @@ int create_temporary(const std::filesystem::path& temporary, mode_t mode);
 /// some milliseconds later.
 void remove_stale_temporaries(const std::filesystem::path& path);
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <utility>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 constexpr std::string_view scheme_end = "://";
@@ -158,4 +158,4 @@ std::optional<Address> parse_address(std::string_view path) {
                  .name = std::move(name)};
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 std::string_view trimmed(std::string_view text) {
@@ -99,4 +99,4 @@ std::string Answer::status_text() const {
   return std::to_string(status) + (reason.empty() ? "" : " " + reason);
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// The header of an answer, as far as it matters for reading a part of an object.
 struct Answer {
@@ -39,4 +39,4 @@ struct Answer {
   std::string status_text() const;
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -7,7 +7,7 @@
 #include <array>
 #include <string>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 Error not_usable(const std::string& why) {
@@ -77,4 +77,4 @@ const Curl& curl() {
   return functions;
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -5,7 +5,7 @@
 #define CURL_DISABLE_DEPRECATION  // the newer CURLOPT_PROTOCOLS_STR came with 7.85
 #include <curl/curl.h>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// The functions of libcurl, which is loaded when the first address is opened: its thirty shared
 /// libraries would make the start of each program that reads only local files four times as long.
@@ -36,4 +36,4 @@ struct Curl {
 /// 7.75, which does not sign requests.
 const Curl& curl();
 
-}  // namespace ooc
+}  // namespace ooc::detail

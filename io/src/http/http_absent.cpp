@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 Error no_http(const std::string& what) {
@@ -34,4 +34,4 @@ std::unique_ptr<Engine> make_http_engine(const EngineOptions& /*options*/) {
   throw no_http("engine http");
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

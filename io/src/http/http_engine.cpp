@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -345,4 +345,4 @@ std::unique_ptr<Engine> make_http_engine(const EngineOptions& options) {
   return std::make_unique<HttpEngine>(options);
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

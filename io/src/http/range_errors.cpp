@@ -8,7 +8,7 @@
 
 // The errors of requests.
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 /// Returns the text of the first element of that name in the XML of an S3 server.
@@ -124,4 +124,4 @@ Error RangeRequest::not_reached(CURLcode code) const {
                detail.empty() ? curl_.easy_strerror(code) : detail, std::move(hint));
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

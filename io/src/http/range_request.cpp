@@ -14,7 +14,7 @@
 #include <random>
 #include <utility>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using std::chrono::milliseconds;
@@ -44,9 +44,8 @@ bool is_passing_status(int status) {
 }
 
 std::string user_agent() {
-  const Version now = version();
-  return "libooc/" + std::to_string(now.major) + "." + std::to_string(now.minor) + "." +
-         std::to_string(now.patch);
+  return "libooc/" + std::to_string(OOC_VERSION_MAJOR) + "." + std::to_string(OOC_VERSION_MINOR) +
+         "." + std::to_string(OOC_VERSION_PATCH);
 }
 
 }  // namespace
@@ -364,4 +363,4 @@ std::optional<milliseconds> RangeRequest::try_again(std::string why) {
   return pause;
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

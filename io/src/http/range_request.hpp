@@ -17,7 +17,7 @@
 #include <span>
 #include <string>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Requests a range of an object, by as many tries as it takes: answers may be short, connections
 /// break, and servers are busy. Knows nothing of threads. Each try is one transfer of handle(),
@@ -119,4 +119,4 @@ class RangeRequest {
   std::string text_of_refusal_;   // the beginning of the body of an answer that has no data
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

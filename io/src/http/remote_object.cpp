@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 /// Returns a request of this thread. Its connection is kept for the next one: to begin a run takes
@@ -58,4 +58,4 @@ void RemoteObject::read(std::uint64_t offset, std::span<std::byte> memory) const
   perform(request);
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

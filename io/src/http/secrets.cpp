@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 constexpr std::string_view query_marks = "?#";
@@ -122,4 +122,4 @@ std::string without_secrets(std::string_view text) {
   return result;
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -3,7 +3,7 @@
 #include <csignal>
 #include <ctime>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Keeps SIGPIPE, by which the kernel tells that a server has closed a connection, from the calling
 /// thread during its lifetime. For threads of the caller; those of the library block all signals.
@@ -31,4 +31,4 @@ class WithoutSigpipe {
   bool was_pending_ = false;
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

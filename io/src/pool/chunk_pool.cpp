@@ -2,7 +2,7 @@
 
 #include <bit>
 
-namespace ooc {
+namespace ooc::detail {
 
 namespace {
 
@@ -16,7 +16,7 @@ std::size_t window_for(std::size_t slots) {
 
 }  // namespace
 
-ChunkPool::ChunkPool(std::pmr::memory_resource& memory, std::size_t slots, std::size_t slot_bytes,
+ChunkPool::ChunkPool(MemoryResource& memory, std::size_t slots, std::size_t slot_bytes,
                      std::size_t max_segments)
     : slots_(memory, slots, slot_bytes),
       turns_(window_for(slots)),
@@ -76,4 +76,4 @@ void ChunkPool::abort() noexcept {
   slots_.wake();
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -8,7 +8,7 @@
 #include <random>
 #include <utility>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 /// Returns the largest number of extents in `bytes` consecutive bytes of a sequence.
@@ -215,4 +215,4 @@ std::span<const Extent> SequentialPlan::extents(std::size_t chunk,
   return storage.first(count);
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -5,7 +5,7 @@
 #include <cassert>
 #include <optional>
 
-namespace ooc {
+namespace ooc::detail {
 
 std::uint64_t LocalBlocks::begin(std::uint64_t records, std::uint64_t step_records) {
   constexpr std::uint64_t most_blocks = 1u << 20;  // their numbers take little memory
@@ -50,4 +50,4 @@ std::vector<RecordRange> Share::taken() const {
   return ranges;
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -7,7 +7,7 @@
 #include <cassert>
 #include <limits>
 
-namespace ooc {
+namespace ooc::detail {
 
 namespace {
 
@@ -15,7 +15,7 @@ constexpr std::uint64_t all_bits = std::numeric_limits<std::uint64_t>::max();
 
 }  // namespace
 
-Slots::Slots(std::pmr::memory_resource& memory, std::size_t slots, std::size_t slot_bytes)
+Slots::Slots(MemoryResource& memory, std::size_t slots, std::size_t slot_bytes)
     : resource_(memory),
       size_(slots),
       slot_bytes_(round_up(std::max<std::size_t>(slot_bytes, 1), page_bytes)),
@@ -77,4 +77,4 @@ void Slots::wake() noexcept {
   changes_.notify_all();
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -3,7 +3,7 @@
 
 #include <cassert>
 
-namespace ooc {
+namespace ooc::detail {
 
 namespace {
 
@@ -77,4 +77,4 @@ void Turns::wake(Word& word) noexcept {
   word.changes.notify_all();
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

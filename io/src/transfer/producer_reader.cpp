@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-namespace ooc {
+namespace ooc::detail {
 
 namespace {
 
@@ -84,4 +84,4 @@ std::uint64_t ProducerReader::fill(Chunk& chunk) {
   return done - rest;
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

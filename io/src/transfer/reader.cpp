@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace ooc {
+namespace ooc::detail {
 
 namespace {
 
@@ -68,4 +68,4 @@ void Reader::prepare(Part& part, const Extent& extent) const {
   part.direct = reads_directly(extent);
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

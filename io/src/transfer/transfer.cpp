@@ -5,7 +5,7 @@
 #include <cassert>
 #include <utility>
 
-namespace ooc {
+namespace ooc::detail {
 
 Transfer::Transfer(const Plan& plan, ChunkPool& pool, std::unique_ptr<Engine> engine,
                    std::size_t block_bytes)
@@ -211,4 +211,4 @@ void Transfer::tune(std::size_t payload_bytes) {
   tuner_->follow(now_());
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace ooc {
+namespace ooc::detail {
 
 Writer::Writer(std::vector<OutputFile*> files, const Plan& plan, ChunkPool& pool,
                std::unique_ptr<Engine> engine, std::size_t block_bytes, bool direct)
@@ -53,4 +53,4 @@ void Writer::prepare(Part& part, const Extent& extent) const {
                 whole(reinterpret_cast<std::uintptr_t>(part.memory));
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

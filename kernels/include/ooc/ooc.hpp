@@ -2,19 +2,25 @@
 
 #include <ooc/check.hpp>
 #include <ooc/chunks.hpp>
+#include <ooc/collect.hpp>
+#include <ooc/convert.hpp>
 #include <ooc/coordinator.hpp>
 #include <ooc/device.hpp>
+#include <ooc/dtype.hpp>
 #include <ooc/error.hpp>
-#include <ooc/fields.hpp>
 #include <ooc/filter.hpp>
 #include <ooc/fold.hpp>
+#include <ooc/histogram.hpp>
 #include <ooc/map.hpp>
-#include <ooc/memory_resource.hpp>
-#include <ooc/operators.hpp>
+#include <ooc/matmul.hpp>
+#include <ooc/memory.hpp>
 #include <ooc/ranks.hpp>
+#include <ooc/records.hpp>
+#include <ooc/reduce.hpp>
 #include <ooc/resident.hpp>
 #include <ooc/scan.hpp>
 #include <ooc/source.hpp>
+#include <ooc/stats.hpp>
 #include <ooc/target.hpp>
 #include <ooc/write.hpp>
 

@@ -2,11 +2,11 @@
 
 #include <ooc/error.hpp>
 
-namespace ooc {
+namespace ooc::detail {
 
 void refuse_cuda() {
   throw Error(ErrorKind::device, "this build of libooc has no CUDA kernels",
               {.hint = "build it with -DOOC_CUDA=ON"});
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

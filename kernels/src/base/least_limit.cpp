@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-namespace ooc {
+namespace ooc::detail {
 
 Error with_least_limit(const Error& error, Options limits,
                        const std::function<bool(const Options&)>& fits) {
@@ -30,4 +30,4 @@ Error with_least_limit(const Error& error, Options limits,
   return {error.kind(), error.what(), details};
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

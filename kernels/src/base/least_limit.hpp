@@ -1,11 +1,11 @@
 #pragma once
 
-#include <ooc/detail/pass/options.hpp>
+#include <ooc/coordinator.hpp>
 #include <ooc/error.hpp>
 
 #include <functional>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Returns an error about a limit of memory, with the least limit (in whole KiB) for which `fits`
 /// is true in its first remedy. Other errors, and those about a limit that `limits` does not set,
@@ -13,4 +13,4 @@ namespace ooc {
 Error with_least_limit(const Error& error, Options limits,
                        const std::function<bool(const Options&)>& fits);
 
-}  // namespace ooc
+}  // namespace ooc::detail

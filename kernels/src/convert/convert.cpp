@@ -1,12 +1,13 @@
-#include <ooc/detail/kernels/convert.hpp>
+#include <ooc/convert.hpp>
+#include <ooc/detail/dataset/target_file.hpp>
 #include <ooc/detail/sizing/dry_run_pass.hpp>
 
 #include "convert/values.hpp"
 
 #include <ooc/detail/base/byte_reader.hpp>
-#include <ooc/detail/device/buffer.hpp>
 #include <ooc/error.hpp>
 #include <ooc/map.hpp>
+#include <ooc/memory.hpp>
 
 #include <array>
 #include <cstddef>
@@ -18,6 +19,8 @@
 #include <vector>
 
 namespace ooc {
+
+using namespace detail;
 namespace {
 
 /// The bytes of an element. Only the loops behind convert_values() know its type, so this operator
@@ -96,7 +99,7 @@ struct Converting {
                     std::string(name_of(to)),
                 {.path = path,
                  .hint = "choose a wider type",
-                 .remedies = {{Change::unset, "ConvertOptions::strict"}}});
+                 .remedies = {{RemedyAction::unset, "ConvertOptions::strict"}}});
   }
 };
 

@@ -3,11 +3,11 @@
 #include "base/cuda_absent.hpp"
 #include "convert/values.hpp"
 
-namespace ooc::conversion {
+namespace ooc::detail::conversion {
 
 void convert_values_cuda(Stream&, ElementType, ElementType, const std::byte*, std::byte*,
                          std::size_t, Beyond, Losses*) {
   refuse_cuda();
 }
 
-}  // namespace ooc::conversion
+}  // namespace ooc::detail::conversion

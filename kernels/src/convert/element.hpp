@@ -1,6 +1,6 @@
 #pragma once
 
-#include <ooc/detail/base/element_type.hpp>
+#include <ooc/dtype.hpp>
 
 #include <bit>
 #include <concepts>
@@ -14,7 +14,7 @@
 // instructions for much of it, but disagree about NaN and values out of range, so those cases are
 // handled here, without branches.
 
-namespace ooc::conversion {
+namespace ooc::detail::conversion {
 
 // --- floating types -----------------------------------------------------------------------------
 
@@ -314,4 +314,4 @@ constexpr bool is_clippable(From value) {
   return true;
 }
 
-}  // namespace ooc::conversion
+}  // namespace ooc::detail::conversion

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <ooc/detail/base/element_type.hpp>
 #include <ooc/detail/kernels/simd.hpp>
 #include <ooc/device.hpp>
+#include <ooc/dtype.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 // Conversion of arrays from any element type to any other, in this machine's byte order;
 // element.hpp defines it. Input and output must not overlap.
 
-namespace ooc::conversion {
+namespace ooc::detail::conversion {
 
 /// Numbers of elements whose value changes. An element is counted once.
 struct Losses {
@@ -51,4 +51,4 @@ inline void convert_values(Stream& stream, ElementType from, ElementType to, con
   if (losses != nullptr) *losses += found;
 }
 
-}  // namespace ooc::conversion
+}  // namespace ooc::detail::conversion

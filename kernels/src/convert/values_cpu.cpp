@@ -6,7 +6,7 @@
 #include "convert/element.hpp"
 #include "convert/values.hpp"
 
-namespace ooc::conversion {
+namespace ooc::detail::conversion {
 namespace {
 
 /// Block length, a constant so that the compiler can vectorise loops over a block.
@@ -140,4 +140,4 @@ Losses convert_values_cpu(ElementType from, ElementType to, const std::byte* in,
   });
 }
 
-}  // namespace ooc::conversion
+}  // namespace ooc::detail::conversion

@@ -7,7 +7,7 @@
 #include "convert/element.hpp"
 #include "convert/values.hpp"
 
-namespace ooc::conversion {
+namespace ooc::detail::conversion {
 namespace {
 
 using Counter = unsigned long long;  // the type that atomicAdd() takes
@@ -83,4 +83,4 @@ void convert_values_cuda(Stream& stream, ElementType from, ElementType to, const
   stream.check_launch("the kernel of a conversion");
 }
 
-}  // namespace ooc::conversion
+}  // namespace ooc::detail::conversion

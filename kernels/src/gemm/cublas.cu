@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-namespace ooc::gemm {
+namespace ooc::detail::gemm {
 namespace {
 
 SharedLibrary load_cublas() {
@@ -158,4 +158,4 @@ void load_cublas_library() {
   load_cublas();
 }
 
-}  // namespace ooc::gemm
+}  // namespace ooc::detail::gemm

@@ -3,7 +3,7 @@
 #include "base/cuda_absent.hpp"
 #include "gemm/gemm.hpp"
 
-namespace ooc::gemm {
+namespace ooc::detail::gemm {
 
 std::unique_ptr<Gemm> make_cublas_gemm(Precision, ElementType, DeviceSpan<std::byte>) {
   refuse_cuda();
@@ -13,4 +13,4 @@ void load_cublas_library() {
   refuse_cuda();
 }
 
-}  // namespace ooc::gemm
+}  // namespace ooc::detail::gemm

@@ -21,6 +21,10 @@ std::string_view name_of(Precision precision) {
   __builtin_unreachable();
 }
 
+}  // namespace ooc
+
+namespace ooc::detail {
+
 namespace gemm {
 
 ElementType operand_type(DeviceKind device, Precision precision, ElementType file_type) {
@@ -56,8 +60,8 @@ std::unique_ptr<Gemm> make_gemm(DeviceKind device, Precision precision, ElementT
   if (precision == Precision::tf32 || precision == Precision::bf16) {
     throw Error(ErrorKind::usage,
                 std::string(name_of(precision)) + " needs a GPU: CPUs have no such product",
-                {.remedies = {{Change::set, "MatmulOptions::precision", "f32"},
-                              {Change::set, "Device::kind", "cuda"}}});
+                {.remedies = {{RemedyAction::set, "MatmulOptions::precision", "f32"},
+                              {RemedyAction::set, "Device::kind", "cuda"}}});
   }
   return make_openblas_gemm(operand, threads);
 }
@@ -83,4 +87,4 @@ std::string cpu_blas() {
   return gemm::make_openblas_gemm(ElementType::f4, 1)->name();
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <ooc/detail/base/element_type.hpp>
-#include <ooc/detail/kernels/matmul.hpp>
 #include <ooc/device.hpp>
+#include <ooc/dtype.hpp>
+#include <ooc/matmul.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-namespace ooc::gemm {
+namespace ooc::detail::gemm {
 
 /// A row-major matrix, or a part of one, in device memory. `stride`: elements from row to row.
 template <class T>
@@ -66,4 +66,4 @@ std::unique_ptr<Gemm> make_cublas_gemm(Precision precision, ElementType operand,
                                        DeviceSpan<std::byte> workspace);
 void load_cublas_library();  // throws as make_cublas_gemm() does if cuBLAS is not installed
 
-}  // namespace ooc::gemm
+}  // namespace ooc::detail::gemm

@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-namespace ooc::gemm {
+namespace ooc::detail::gemm {
 namespace {
 
 // The part of OpenBLAS's cblas.h that is used. Sizes are int here; builds of OpenBLAS with 64-bit
@@ -49,7 +49,7 @@ void require_room_for_openblas(std::size_t threads) {
       throw Error(ErrorKind::memory, "OpenBLAS needs " + std::to_string(bytes) + " bytes to map",
                   {.why = "address space is limited",
                    .hint = "raise the limit (ulimit -v)",
-                   .remedies = {{Change::lower, "Options::threads"}}});
+                   .remedies = {{RemedyAction::lower, "Options::threads"}}});
     }
     ::munmap(room, bytes);
   }
@@ -133,4 +133,4 @@ std::unique_ptr<Gemm> make_openblas_gemm(ElementType operand, std::size_t thread
   return std::make_unique<OpenBlasGemm<float>>("cblas_sgemm", threads);
 }
 
-}  // namespace ooc::gemm
+}  // namespace ooc::detail::gemm

@@ -5,7 +5,7 @@
 
 #include <dlfcn.h>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 /// Returns the last error of the dynamic loader on this thread.
@@ -42,4 +42,4 @@ void* SharedLibrary::find(const char* name) const {
               {.why = loader_error(), .hint = "install a newer version of it"});
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// A shared library that is loaded on demand, so that a program starts without it.
 class SharedLibrary {
@@ -31,4 +31,4 @@ class SharedLibrary {
   std::unique_ptr<void, Close> library_;
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -5,7 +5,7 @@
 #include <numbers>
 #include <type_traits>
 
-namespace ooc::binning {
+namespace ooc::detail::binning {
 
 namespace {
 
@@ -60,4 +60,4 @@ std::string_view name_of(BinRule rule) {
   return {};
 }
 
-}  // namespace ooc::binning
+}  // namespace ooc::detail::binning

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <ooc/detail/base/element_type.hpp>
-#include <ooc/detail/kernels/histogram.hpp>
+#include <ooc/dtype.hpp>
+#include <ooc/histogram.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 // The numbers of bins that rules give, as numpy.histogram_bin_edges() of NumPy 2 finds them for the
 // values as float64. NumPy computes in the type of f2 and f4 data, which is less exact.
 
-namespace ooc::binning {
+namespace ooc::detail::binning {
 
 /// The properties of the finite values that rules use.
 struct Sample {
@@ -34,4 +34,4 @@ bool are_integers(ElementType type);
 /// Returns the name that NumPy has for a rule.
 std::string_view name_of(BinRule rule);
 
-}  // namespace ooc::binning
+}  // namespace ooc::detail::binning

@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string>
 
-namespace ooc::binning {
+namespace ooc::detail::binning {
 
 namespace {
 
@@ -39,14 +39,14 @@ void check_rule(const HistogramOptions& options) {
     throw Error(ErrorKind::usage, "a rule for the number of bins and a range exclude each other",
                 {.why = "NumPy's rules look at the values in the range alone, but the statistics "
                         "that they need are of all values",
-                 .remedies = {{Change::unset, "HistogramOptions::range"},
-                              {Change::set, "HistogramOptions::bins"}}});
+                 .remedies = {{RemedyAction::unset, "HistogramOptions::range"},
+                              {RemedyAction::set, "HistogramOptions::bins"}}});
   }
   if (options.logarithmic) {
     throw Error(ErrorKind::usage,
                 "a rule for the number of bins and logarithmic bins exclude each other",
                 {.why = "the rules are for bins of equal width",
-                 .remedies = {{Change::set, "HistogramOptions::bins"}}});
+                 .remedies = {{RemedyAction::set, "HistogramOptions::bins"}}});
   }
 }
 
@@ -87,8 +87,8 @@ void require_widths(const std::vector<double>& edges, Range range, ErrorKind kin
   throw Error(
       kind, std::to_string(edges.size() - 1) + " bins do not fit into the range " + in_words(range),
       {.why = "in double precision some of them would have no width: the range is too narrow",
-       .remedies = {{Change::lower, "HistogramOptions::bins"},
-                    {Change::set, "HistogramOptions::range"}}});
+       .remedies = {{RemedyAction::lower, "HistogramOptions::bins"},
+                    {RemedyAction::set, "HistogramOptions::range"}}});
 }
 
 }  // namespace
@@ -123,13 +123,13 @@ Bins make_bins(const HistogramOptions& options, Range range, ErrorKind kind) {
     throw Error(kind, "no bins fit into the range " + in_words(range),
                 {.why = width > 0 ? "its width overflows double precision"
                                   : "in double precision it has no width",
-                 .remedies = {{Change::set, "HistogramOptions::range"}}});
+                 .remedies = {{RemedyAction::set, "HistogramOptions::range"}}});
   }
   const std::size_t bins = options.bins.number();
   if (options.logarithmic) {
     if (!(range.lower > 0)) {
       throw Error(kind, "logarithmic bins need a range above zero, not " + in_words(range),
-                  {.remedies = {{Change::set, "HistogramOptions::range"}}});
+                  {.remedies = {{RemedyAction::set, "HistogramOptions::range"}}});
     }
     Bins found{logarithmically_spaced(range.lower, range.upper, bins)};
     require_widths(found.edges, range, kind);
@@ -146,4 +146,4 @@ Bins make_bins(const HistogramOptions& options, Range range, ErrorKind kind) {
   return found;
 }
 
-}  // namespace ooc::binning
+}  // namespace ooc::detail::binning

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <ooc/detail/kernels/histogram.hpp>
 #include <ooc/error.hpp>
+#include <ooc/histogram.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@
 // Values outside have counters too, behind those of the bins, so that every value has one and the
 // loops need no branches.
 
-namespace ooc::binning {
+namespace ooc::detail::binning {
 
 /// Number of counters behind those of the bins: below, above and NaN.
 inline constexpr std::size_t outside_counters = 3;
@@ -102,4 +102,4 @@ void check(const HistogramOptions& options);
 /// in that range.
 Bins make_bins(const HistogramOptions& options, HistogramOptions::Range range, ErrorKind kind);
 
-}  // namespace ooc::binning
+}  // namespace ooc::detail::binning

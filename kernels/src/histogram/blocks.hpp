@@ -6,7 +6,7 @@
 
 // Shared by the CPU loops of histogram().
 
-namespace ooc::binning {
+namespace ooc::detail::binning {
 
 /// Block length, a constant so that the compiler can vectorise loops over a block.
 constexpr std::size_t block_elements = 512;
@@ -27,4 +27,4 @@ const T* elements(DeviceSpan<const std::byte> data) {
   return reinterpret_cast<const T*>(data.data);
 }
 
-}  // namespace ooc::binning
+}  // namespace ooc::detail::binning

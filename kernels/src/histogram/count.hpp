@@ -2,10 +2,10 @@
 
 #include "histogram/bins.hpp"
 
-#include <ooc/detail/base/element_type.hpp>
 #include <ooc/detail/kernels/simd.hpp>
 #include <ooc/detail/pass/operation.hpp>
 #include <ooc/device.hpp>
+#include <ooc/dtype.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,7 @@
 // The operations that both backends of histogram() implement: counting in bins, and finding the
 // range of the data.
 
-namespace ooc::binning {
+namespace ooc::detail::binning {
 
 /// The counters of one lane. Memory is allocated on construction. Used by one thread at a time.
 class BinCounter {
@@ -65,4 +65,4 @@ class ExtremesFinder {
 std::unique_ptr<ExtremesFinder> make_cpu_finder(ElementType type, Simd simd);
 std::unique_ptr<ExtremesFinder> make_cuda_finder(ElementType type, Stream& stream);
 
-}  // namespace ooc::binning
+}  // namespace ooc::detail::binning

@@ -9,7 +9,7 @@
 
 #include "histogram/key_counters.hpp"
 
-namespace ooc::binning {
+namespace ooc::detail::binning {
 
 namespace {
 
@@ -229,4 +229,4 @@ std::unique_ptr<BinCounter> make_cpu_counter(ElementType type, const Bins& bins,
   });
 }
 
-}  // namespace ooc::binning
+}  // namespace ooc::detail::binning

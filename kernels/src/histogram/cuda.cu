@@ -1,4 +1,4 @@
-#include <ooc/detail/device/buffer.hpp>
+#include <ooc/memory.hpp>
 
 #include <cuda_runtime.h>
 
@@ -12,7 +12,7 @@
 
 #include "histogram/count.hpp"
 
-namespace ooc::binning {
+namespace ooc::detail::binning {
 
 namespace {
 
@@ -318,4 +318,4 @@ std::unique_ptr<ExtremesFinder> make_cuda_finder(ElementType type, Stream& strea
   });
 }
 
-}  // namespace ooc::binning
+}  // namespace ooc::detail::binning

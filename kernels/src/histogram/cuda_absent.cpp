@@ -3,7 +3,7 @@
 #include "base/cuda_absent.hpp"
 #include "histogram/count.hpp"
 
-namespace ooc::binning {
+namespace ooc::detail::binning {
 
 std::unique_ptr<BinCounter> make_cuda_counter(ElementType, const Bins&, Stream&) {
   refuse_cuda();
@@ -13,4 +13,4 @@ std::unique_ptr<ExtremesFinder> make_cuda_finder(ElementType, Stream&) {
   refuse_cuda();
 }
 
-}  // namespace ooc::binning
+}  // namespace ooc::detail::binning

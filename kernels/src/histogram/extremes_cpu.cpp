@@ -6,7 +6,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace ooc::binning {
+namespace ooc::detail::binning {
 
 namespace {
 
@@ -156,4 +156,4 @@ std::unique_ptr<ExtremesFinder> make_cpu_finder(ElementType type, Simd simd) {
   });
 }
 
-}  // namespace ooc::binning
+}  // namespace ooc::detail::binning

@@ -1,7 +1,8 @@
 #include <ooc/detail/checksum/checksum.hpp>
-#include <ooc/detail/kernels/histogram.hpp>
-#include <ooc/detail/kernels/number.hpp>
+#include <ooc/detail/device/resident_room.hpp>
 #include <ooc/detail/sizing/dry_run_pass.hpp>
+#include <ooc/histogram.hpp>
+#include <ooc/reduce.hpp>
 
 #include <ooc/detail/device/cuda_facts.hpp>
 #include <ooc/error.hpp>
@@ -22,6 +23,8 @@
 #include "histogram/range_pass.hpp"
 
 namespace ooc {
+
+using namespace detail;
 
 namespace {
 
@@ -210,7 +213,7 @@ Stats dry_run_histogram(const Options& machine, DeviceKind device, const Source&
     stats.outcome.resident_bytes = resident_bytes_expected(machine, source, stats);
     if (stats.outcome.resident_bytes != 0) {
       stats.layout.reasons.push_back(
-          {Choice::resident_input, {}, {stats.outcome.resident_bytes, source.bytes()}});
+          {ReasonKind::resident_input, {}, {stats.outcome.resident_bytes, source.bytes()}});
     }
   }
   return stats;
@@ -222,8 +225,8 @@ Result<Histogram> histogram(Coordinator& coordinator, const Source& source,
     binning::FoundBins found = binning::find_bins(coordinator, source, options, wanted);
     if (!found.bins) return {Histogram{}, std::move(found.pass->stats)};
     auto [all, stats] = visit(source.element(), [&]<class T>(std::type_identity<T>) {
-      return binning::fold_found(coordinator, std::tuple(CountBins<T>(found.bins)), source, found,
-                                 wanted);
+      return binning::fold_found(coordinator, std::tuple(binning::counting_in<T>(found.bins)),
+                                 source, found, wanted);
     });
     Histogram& counted = std::get<0>(all);
     stats = binning::complete(counted, source, options, found, stats);
@@ -231,16 +234,16 @@ Result<Histogram> histogram(Coordinator& coordinator, const Source& source,
   });
 }
 
-Result<Part<Histogram>> collect_histogram(Coordinator& coordinator, const Source& section,
-                                          const HistogramOptions& options,
-                                          const PassOptions& wanted) {
+Result<PartialResult<Histogram>> collect_histogram(Coordinator& coordinator, const Source& section,
+                                                   const HistogramOptions& options,
+                                                   const PassOptions& wanted) {
   return visit(section.element(), [&]<class T>(std::type_identity<T>) {
     return collect(coordinator, CountBins<T>(options), section, wanted);
   });
 }
 
-Part<Histogram> load_histogram(ElementType type, const HistogramOptions& options,
-                               std::span<const std::byte> saved) {
+PartialResult<Histogram> load_histogram(ElementType type, const HistogramOptions& options,
+                                        std::span<const std::byte> saved) {
   return visit(type, [&]<class T>(std::type_identity<T>) {
     return load_part(CountBins<T>(options), saved);
   });

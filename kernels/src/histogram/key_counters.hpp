@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace ooc::binning {
+namespace ooc::detail::binning {
 
 /// A counter for each key. Counters are small, so that more of them fit the nearest cache; those
 /// that might overflow are carried to a map. If keys are few, elements alternate between several
@@ -206,4 +206,4 @@ class BytePairs {
   std::array<std::uint64_t, 256> totals_{};
 };
 
-}  // namespace ooc::binning
+}  // namespace ooc::detail::binning

@@ -1,7 +1,8 @@
 #include "histogram/range_pass.hpp"
 
-#include <ooc/detail/kernels/reduce.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/error.hpp>
+#include <ooc/reduce.hpp>
 
 #include <cmath>
 #include <string>
@@ -11,7 +12,7 @@
 
 #include "histogram/bin_rule.hpp"
 
-namespace ooc::binning {
+namespace ooc::detail::binning {
 
 namespace {
 
@@ -62,7 +63,7 @@ struct FindExtremes {
 
 ErrorDetails details_of(const Source& source, std::string why, std::string hint,
                         std::vector<Remedy> remedies = {}) {
-  return {.path = source.files().empty() ? "" : source.files().front().path(),
+  return {.path = files_of(source).empty() ? "" : files_of(source).front().path(),
           .why = std::move(why),
           .hint = std::move(hint),
           .remedies = std::move(remedies)};
@@ -80,10 +81,10 @@ void check_unchanged(const Source& source, const Histogram& histogram, const Ext
       !differs(histogram.nan, extremes.nan)) {
     return;
   }
-  throw Error(
-      ErrorKind::input_changed, "the input changed while it was read",
-      details_of(source, "the second pass found values that the first did not",
-                 "count when no program writes to it", {{Change::set, "HistogramOptions::range"}}));
+  throw Error(ErrorKind::input_changed, "the input changed while it was read",
+              details_of(source, "the second pass found values that the first did not",
+                         "count when no program writes to it",
+                         {{RemedyAction::set, "HistogramOptions::range"}}));
 }
 
 /// Compares the checksums of both passes. There is none if it was not asked for, or if the second
@@ -125,7 +126,7 @@ void require_deviation(const Source& source, const Survey& survey) {
                  infinite == 0 ? "the squares of values overflow double precision"
                                : std::to_string(infinite) +
                                      (infinite == 1 ? " value is" : " values are") + " infinite",
-                 "", {{Change::set, "HistogramOptions::bins"}}));
+                 "", {{RemedyAction::set, "HistogramOptions::bins"}}));
 }
 
 /// Returns the number of bins that is asked for, or that a rule finds. Throws Error(bad_input) if
@@ -143,9 +144,9 @@ std::size_t number_of_bins(const Source& source, const Survey& survey, BinCount 
   if (bins <= max_bins) return static_cast<std::size_t>(bins);
   throw Error(ErrorKind::bad_input,
               "the rule " + std::string(name_of(*wanted.rule())) + " gives " +
-                  to_string(Number{static_cast<int128>(bins)}) + " bins",
+                  to_string(Scalar{static_cast<int128>(bins)}) + " bins",
               details_of(source, "a histogram has at most " + std::to_string(max_bins), "",
-                         {{Change::set, "HistogramOptions::bins"}}));
+                         {{RemedyAction::set, "HistogramOptions::bins"}}));
 }
 
 Bins bins_over(const Source& source, const Survey& survey, HistogramOptions options) {
@@ -154,8 +155,9 @@ Bins bins_over(const Source& source, const Survey& survey, HistogramOptions opti
     ErrorDetails details =
         details_of(source, "all values are NaN or infinite; the element type may be another",
                    options.bins.rule() ? "give a range and a number of bins" : "",
-                   {{Change::set, "Format::type"}});
-    if (!options.bins.rule()) details.remedies.push_back({Change::set, "HistogramOptions::range"});
+                   {{RemedyAction::set, "Format::type"}});
+    if (!options.bins.rule())
+      details.remedies.push_back({RemedyAction::set, "HistogramOptions::range"});
     throw Error(ErrorKind::bad_input, "the data has no finite value to find the range of bins by",
                 std::move(details));
   }
@@ -184,8 +186,7 @@ Result<Survey> survey(Coordinator& coordinator, const Source& source,
 
 /// Returns what an earlier run has kept in the file of a checkpoint, if this one can use it. If it
 /// was of other bins, the pass over the data refuses the file.
-std::optional<Survey> kept_survey(const detail::CheckpointFile& file,
-                                  const HistogramOptions& options) {
+std::optional<Survey> kept_survey(const CheckpointFile& file, const HistogramOptions& options) {
   const std::vector<std::byte> kept = file.kept();
   if (kept.empty()) return {};
   ByteReader bytes(kept);
@@ -267,7 +268,7 @@ Error read_once(const Source& source, const HistogramOptions& options) {
   return {ErrorKind::usage,
           source.name() + ": a histogram without a range reads it twice",
           {.why = "it can be read once; the first pass looks for the range",
-           .remedies = {{Change::set, "HistogramOptions::range"}}}};
+           .remedies = {{RemedyAction::set, "HistogramOptions::range"}}}};
 }
 
 FoundBins find_bins(Coordinator& coordinator, const Source& source, const HistogramOptions& options,
@@ -309,4 +310,4 @@ Stats complete(Histogram& histogram, const Source& source, const HistogramOption
   return stats;
 }
 
-}  // namespace ooc::binning
+}  // namespace ooc::detail::binning

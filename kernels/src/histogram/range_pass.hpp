@@ -1,6 +1,6 @@
 #pragma once
 
-#include <ooc/detail/operators/checkpoint_file.hpp>
+#include <ooc/detail/parts/checkpoint_file.hpp>
 #include <ooc/fold.hpp>
 #include <ooc/resident.hpp>
 
@@ -13,7 +13,7 @@
 // The parts of a histogram around counting: choosing the bins, which may take a pass over the data,
 // and checking the counts.
 
-namespace ooc::binning {
+namespace ooc::detail::binning {
 
 /// Returns the bins, if they are known without reading the data. Throws Error(usage) for invalid
 /// options.
@@ -33,7 +33,7 @@ struct FoundBins {
   std::shared_ptr<const Bins> bins{};  // null if that pass was stopped
   std::optional<Result<Survey>> pass{};
   std::optional<Resident> kept{};  // the source, of which that pass has kept what fits the device
-  std::optional<detail::CheckpointFile> file{};  // of the job, if it has a checkpoint
+  std::optional<CheckpointFile> file{};  // of the job, if it has a checkpoint
 };
 
 /// Returns the bins, and reads the source for its range, and for what a rule needs, unless they are
@@ -41,14 +41,20 @@ struct FoundBins {
 FoundBins find_bins(Coordinator& coordinator, const Source& source, const HistogramOptions& options,
                     const PassOptions& wanted);
 
+/// Returns the counting of histogram() in bins that are found.
+template <IsElement T>
+CountBins<T> counting_in(std::shared_ptr<const Bins> bins) {
+  return CountBins<T>(std::move(bins));
+}
+
 /// Folds the source, or what was kept of it and the rest.
 template <class... Ops>
 auto fold_found(Coordinator& coordinator, const std::tuple<Ops...>& ops, const Source& source,
                 FoundBins& found, const PassOptions& wanted) {
   if (found.file) {
     using Input = typename std::tuple_element_t<0, std::tuple<Ops...>>::Input;
-    const auto inputs = detail::inputs_of<Input>(source);
-    return detail::fold_divided(coordinator, ops, inputs, wanted, *found.file);
+    const auto inputs = inputs_of<Input>(source);
+    return fold_divided(coordinator, ops, inputs, wanted, &*found.file);
   }
   return found.kept ? fold(coordinator, ops, *found.kept, wanted)
                     : fold(coordinator, ops, source, wanted);
@@ -61,4 +67,4 @@ auto fold_found(Coordinator& coordinator, const std::tuple<Ops...>& ops, const S
 Stats complete(Histogram& histogram, const Source& source, const HistogramOptions& options,
                const FoundBins& found, const Stats& counting);
 
-}  // namespace ooc::binning
+}  // namespace ooc::detail::binning

@@ -1,4 +1,4 @@
-#include <ooc/detail/kernels/summary.hpp>
+#include <ooc/histogram.hpp>
 
 #include <tuple>
 #include <type_traits>
@@ -8,6 +8,8 @@
 
 namespace ooc {
 
+using namespace detail;
+
 Result<Summary> summarize(Coordinator& coordinator, const Source& source,
                           const SummaryOptions& options, const PassOptions& wanted) {
   return detail::or_fail_together(coordinator.ranks(), [&]() -> Result<Summary> {
@@ -15,7 +17,7 @@ Result<Summary> summarize(Coordinator& coordinator, const Source& source,
     if (!found.bins) return {Summary{}, std::move(found.pass->stats)};
     return visit(source.element(), [&]<class T>(std::type_identity<T>) -> Result<Summary> {
       const std::tuple both{Reduction<T>(options.reduce, source.column_major()),
-                            CountBins<T>(found.bins)};
+                            binning::counting_in<T>(found.bins)};
       auto [answers, stats] = binning::fold_found(coordinator, both, source, found, wanted);
       auto& [statistics, histogram] = answers;
       stats = binning::complete(histogram, source, options.histogram, found, stats);
@@ -24,10 +26,9 @@ Result<Summary> summarize(Coordinator& coordinator, const Source& source,
   });
 }
 
-Result<std::tuple<Part<Statistics>, Part<Histogram>>> collect_summary(Coordinator& coordinator,
-                                                                      const Source& section,
-                                                                      const SummaryOptions& options,
-                                                                      const PassOptions& wanted) {
+Result<std::tuple<PartialResult<Statistics>, PartialResult<Histogram>>> collect_summary(
+    Coordinator& coordinator, const Source& section, const SummaryOptions& options,
+    const PassOptions& wanted) {
   return visit(section.element(), [&]<class T>(std::type_identity<T>) {
     const std::tuple both{Reduction<T>(options.reduce, section.column_major()),
                           CountBins<T>(options.histogram)};

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-namespace ooc::product {
+namespace ooc::detail::product {
 
 namespace {
 
@@ -102,4 +102,4 @@ void ChunkCopies::finish_oldest() {
   under_way_.pop_front();
 }
 
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

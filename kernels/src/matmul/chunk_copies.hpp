@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-namespace ooc::product {
+namespace ooc::detail::product {
 
 enum class CopyDirection { h2d, d2h };
 
@@ -66,4 +66,4 @@ class ChunkCopies {
   double wait_seconds_ = 0;
 };
 
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

@@ -1,4 +1,6 @@
-#include <ooc/detail/kernels/matmul.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
+#include <ooc/detail/dataset/target_file.hpp>
+#include <ooc/matmul.hpp>
 
 #include "gemm/gemm.hpp"
 #include "matmul/operands.hpp"
@@ -21,6 +23,8 @@
 #include <utility>
 
 namespace ooc {
+
+using namespace detail;
 
 namespace {
 
@@ -51,7 +55,7 @@ product::Grid cut(const product::Multiplication& product, std::size_t devices) {
 /// Returns the reason for the blocks, if there are several.
 std::optional<Reason> reason_of(const product::Grid& grid) {
   if (grid.size() == 1) return std::nullopt;
-  return Reason{.what = Choice::product_blocks,
+  return Reason{.what = ReasonKind::product_blocks,
                 .figures = {grid.row_blocks(), grid.column_blocks()}};
 }
 
@@ -79,14 +83,14 @@ struct ProductRequest {
 
 /// Computes and writes the blocks of this process, and waits until all ranks have done so. Throws
 /// Error, which says what is kept.
-Product run_blocks(product::Team& team, const product::Multiplication& product,
-                   const product::Grid& grid, const PassOptions& wanted,
-                   product::ProductCheckpoint* checkpoint, Stats& stats) {
+MatrixProduct run_blocks(product::Team& team, const product::Multiplication& product,
+                         const product::Grid& grid, const PassOptions& wanted,
+                         product::ProductCheckpoint* checkpoint, Stats& stats) {
   try {
     const auto throw_if_stopped = [&] {
       if (wanted.stop.stop_requested()) throw product::interrupted();
     };
-    Product done = team.run(product, grid, wanted, checkpoint, stats);
+    MatrixProduct done = team.run(product, grid, wanted, checkpoint, stats);
     if (checkpoint != nullptr) {
       checkpoint->save();
       checkpoint->meet([&] {
@@ -120,7 +124,7 @@ void share_stats(Ranks& ranks, double busy_seconds, Stats& stats) {
   }
 }
 
-Result<Product> multiply(const ProductRequest& request) {
+Result<MatrixProduct> multiply(const ProductRequest& request) {
   const auto& [coordinator, a, b, target, options, wanted] = request;
   const Clock::time_point start = Clock::now();
   const auto seconds = [start] {
@@ -146,7 +150,7 @@ Result<Product> multiply(const ProductRequest& request) {
       checkpoint != nullptr ? checkpoint->outputs() : std::span<const detail::SavedOutput>{});
   product.file = &files.outputs().front().file;
 
-  Result<Product> result;
+  Result<MatrixProduct> result;
   Stats& stats = result.stats;
   product::Grid grid = cut(product, team.size());
   if (checkpoint != nullptr) {
@@ -154,7 +158,7 @@ Result<Product> multiply(const ProductRequest& request) {
     grid = checkpoint->grid();
   }
   std::ranges::move(team.remarks(grid), std::back_inserter(stats.outcome.remarks));
-  const Product own = run_blocks(team, product, grid, wanted, checkpoint, stats);
+  const MatrixProduct own = run_blocks(team, product, grid, wanted, checkpoint, stats);
   for (const Source* const source : sources) {
     if (auto remark = source->check_unchanged())
       stats.outcome.remarks.push_back(std::move(*remark));
@@ -199,16 +203,16 @@ MatmulPlan dry_run_matmul(Coordinator& coordinator, const Source& a, const Sourc
 
 ElementType product_type(const Source& a, const MatmulOptions& options) {
   if (!a.type()) {
-    const std::filesystem::path& path = a.files()[0].path();
+    const std::filesystem::path& path = files_of(a)[0].path();
     throw Error(ErrorKind::bad_input, path.string() + ": plain bytes have no product",
                 {.path = path});
   }
   return gemm::product_type(product::precision_of(a, options));
 }
 
-Result<Product> matmul(Coordinator& coordinator, const Source& a, const Source& b,
-                       const Target& target, const MatmulOptions& options,
-                       const PassOptions& wanted) {
+Result<MatrixProduct> matmul(Coordinator& coordinator, const Source& a, const Source& b,
+                             const Target& target, const MatmulOptions& options,
+                             const PassOptions& wanted) {
   return detail::or_fail_together(coordinator.ranks(), [&] {
     return multiply({coordinator, a, b, target, options, wanted});
   });

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <string>
 
-namespace ooc::product {
+namespace ooc::detail::product {
 
 namespace {
 
@@ -39,7 +39,7 @@ Pools choose_pools(const IoConfig& reads, std::uint64_t host_bytes) {
   throw Error(ErrorKind::memory,
               "the pools alone need " + std::to_string(pools.bytes()) + " bytes, the limit is " +
                   std::to_string(host_bytes),
-              {.remedies = {{Change::raise, "Options::memory_bytes"}}});
+              {.remedies = {{RemedyAction::raise, "Options::memory_bytes"}}});
 }
 
 /// Returns the size of the device memory for elements that are not converted yet: a small part of
@@ -126,4 +126,4 @@ Schedule MemoryDivision::schedule(const ProductJob& job, const Memory& memory,
   }
 }
 
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

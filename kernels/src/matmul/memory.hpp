@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace ooc::product {
+namespace ooc::detail::product {
 
 /// How memory is divided (bytes).
 struct Memory {
@@ -45,4 +45,4 @@ class MemoryDivision {
   const std::optional<ProductCheckpoint::Begun>& begun_;
 };
 
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

@@ -1,5 +1,6 @@
 #include "matmul/operands.hpp"
 
+#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/error.hpp>
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace ooc::product {
+namespace ooc::detail::product {
 
 namespace {
 
@@ -21,7 +22,7 @@ std::string shape_of(const Source& source) {
 }
 
 std::filesystem::path path_of(const Source& source) {
-  return source.files().empty() ? std::filesystem::path{} : source.files().front().path();
+  return files_of(source).empty() ? std::filesystem::path{} : files_of(source).front().path();
 }
 
 void require_matrix(const Source& source) {
@@ -30,15 +31,16 @@ void require_matrix(const Source& source) {
     throw Error(ErrorKind::bad_input, path_of(source).string() + ": " + problem,
                 {.path = path_of(source), .hint = hint, .remedies = std::move(remedies)});
   };
-  if (source.extents().size() != 1) fail("a matrix lies in one file", "concatenate its files");
+  if (extents_of(source).size() != 1) fail("a matrix lies in one file", "concatenate its files");
   using enum ElementType;
   const ElementType element = source.type().value_or(DType{}).element;
   if (source.type() && source.type()->is_struct()) {
     fail("holds structs, a product takes f2, bf16, f4 or f8", "save one field to a file");
   }
   if (element != f2 && element != bf16 && element != f4 && element != f8) {
-    std::vector<Remedy> remedies{{.change = Change::convert, .value = "f4"}};
-    if (source.format == "raw") remedies.insert(remedies.begin(), {Change::set, "Format::type"});
+    std::vector<Remedy> remedies{{.change = RemedyAction::convert, .value = "f4"}};
+    if (source.format == "raw")
+      remedies.insert(remedies.begin(), {RemedyAction::set, "Format::type"});
     fail("holds " + std::string(name_of(element)) + ", a product takes f2, bf16, f4 or f8", "",
          std::move(remedies));
   }
@@ -68,7 +70,7 @@ void require_matrices(const Source& a, const Source& b) {
                     " holds " + code_of(*b.type()),
                 {.path = path_of(b),
                  .why = "both operands of a product have one type",
-                 .remedies = {{.change = Change::convert, .value = code_of(*a.type())}}});
+                 .remedies = {{.change = RemedyAction::convert, .value = code_of(*a.type())}}});
   }
   if (a.shape()[1] != b.shape()[0]) {
     throw Error(ErrorKind::bad_input,
@@ -86,4 +88,4 @@ Precision precision_of(const Source& a, const MatmulOptions& options) {
   return options.precision.value_or(own);
 }
 
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

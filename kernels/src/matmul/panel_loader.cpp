@@ -2,12 +2,13 @@
 
 #include "convert/values.hpp"
 
+#include <ooc/detail/device/decoder.hpp>
 #include <ooc/error.hpp>
 
 #include <algorithm>
 #include <cstring>
 
-namespace ooc::product {
+namespace ooc::detail::product {
 
 Region panel_region(const ProductJob& job, const Load& load) {
   const Problem& problem = job.problem;
@@ -111,7 +112,8 @@ void PanelLoader::bring(std::span<const std::span<std::byte>> segments, std::byt
   link_bytes_ += bytes;
   if (!job_.types.converts()) {
     copy(*stream_, CopyDirection::h2d, target, segments);
-    if (job_.types.file.swapped) stream_->swap_bytes(target, bytes, job_.problem.file_bytes);
+    if (job_.types.file.swapped)
+      decoder_of(*stream_).swap_bytes(target, bytes, job_.problem.file_bytes);
     return;
   }
   const std::size_t fit = staging_.size() / segments[0].size();  // segments at a time
@@ -140,7 +142,7 @@ void PanelLoader::bring_converted(std::span<const std::span<std::byte>> segments
   const Types& types = job_.types;
   std::byte* const landing = staging_.data();
   copy(*stream_, CopyDirection::h2d, landing, segments);
-  if (types.file.swapped) stream_->swap_bytes(landing, bytes, job_.problem.file_bytes);
+  if (types.file.swapped) decoder_of(*stream_).swap_bytes(landing, bytes, job_.problem.file_bytes);
   conversion::convert_values(*stream_, types.file.element, types.operand, landing, target,
                              bytes / job_.problem.file_bytes, conversion::Beyond::convert, nullptr);
 }
@@ -151,4 +153,4 @@ void PanelLoader::finish() {
   kept_seconds_ = kept_copies_.seconds();
 }
 
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

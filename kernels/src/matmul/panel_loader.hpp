@@ -4,9 +4,9 @@
 #include "matmul/run.hpp"
 #include "matmul/work_timer.hpp"
 
-#include <ooc/detail/device/buffer.hpp>
 #include <ooc/detail/pool/chunk_pool.hpp>
 #include <ooc/device.hpp>
+#include <ooc/memory.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-namespace ooc::product {
+namespace ooc::detail::product {
 
 /// Device memory for a panel. `loaded` is recorded when the panel is there, `used` when the last
 /// product that needs it is done, so that it may be overwritten.
@@ -76,4 +76,4 @@ class PanelLoader {
 /// Returns the region of its matrix that a panel covers.
 Region panel_region(const ProductJob& job, const Load& load);
 
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

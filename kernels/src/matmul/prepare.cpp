@@ -4,6 +4,7 @@
 #include "matmul/plan/cost.hpp"
 
 #include <ooc/detail/base/units.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/detail/device/numa.hpp>
 #include <ooc/detail/sizing/facts.hpp>
 #include <ooc/detail/sizing/typical_rates.hpp>
@@ -14,14 +15,14 @@
 #include <string>
 #include <utility>
 
-namespace ooc::product {
+namespace ooc::detail::product {
 
 namespace {
 
 constexpr double mostly_cached = 0.5;
 
 const File& file_of(const Source& source) {
-  return source.files()[source.extents().front().file];
+  return files_of(source)[extents_of(source).front().file];
 }
 
 /// Returns the part of a matrix that begins there.
@@ -32,7 +33,7 @@ StoredMatrix from(StoredMatrix whole, std::uint64_t row, std::uint64_t column) {
 
 StoredMatrix stored(const Source& source, std::uint32_t file) {
   return {.file = file,
-          .offset = source.extents().front().offset,
+          .offset = extents_of(source).front().offset,
           .columns = source.shape()[1],
           .element_bytes = size_of(source.type()->element)};
 }
@@ -156,10 +157,10 @@ Reason reason_of(const Schedule& schedule) {
   const std::uint64_t of_a = passes_over(schedule, Operand::a);
   const std::uint64_t of_b = passes_over(schedule, Operand::b);
   switch (tiling.resident) {
-    case Resident::a: return {.what = Choice::resident_a, .figures = {of_a, of_b}};
-    case Resident::b: return {.what = Choice::resident_b, .figures = {of_a, of_b}};
+    case Resident::a: return {.what = ReasonKind::resident_a, .figures = {of_a, of_b}};
+    case Resident::b: return {.what = ReasonKind::resident_b, .figures = {of_a, of_b}};
     case Resident::c:
-      return {.what = Choice::resident_c,
+      return {.what = ReasonKind::resident_c,
               .figures = {of_a, of_b, tiling.row_tiles, tiling.column_tiles}};
   }
   __builtin_unreachable();
@@ -190,7 +191,7 @@ MatmulPlan describe(const ProductJob& job, Precision precision, std::uint64_t de
   plan.flops = cost.flops;
   if (!job.schedule.steps.empty()) plan.reasons.push_back(reason_of(job.schedule));
   if (plan.cache_bytes != 0) {
-    plan.reasons.push_back({.what = Choice::cached_panels, .figures = {tiling.cache_entries}});
+    plan.reasons.push_back({.what = ReasonKind::cached_panels, .figures = {tiling.cache_entries}});
   }
   if (job.reads.reason) plan.reasons.push_back(*job.reads.reason);
   return plan;
@@ -265,4 +266,4 @@ Prepared prepare(const Workplace& place, const Multiplication& product, const Re
   return prepared;
 }
 
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

@@ -4,13 +4,14 @@
 #include "matmul/product_checkpoint.hpp"
 #include "matmul/run.hpp"
 
-#include <ooc/detail/device/buffer.hpp>
-#include <ooc/detail/kernels/matmul.hpp>
+#include <ooc/detail/dataset/target_file.hpp>
+#include <ooc/matmul.hpp>
+#include <ooc/memory.hpp>
 
 #include <memory>
 #include <optional>
 
-namespace ooc::product {
+namespace ooc::detail::product {
 
 /// A planned product, and the library that will compute it.
 struct Prepared {
@@ -39,4 +40,4 @@ struct Multiplication {
 Prepared prepare(const Workplace& place, const Multiplication& product, const Region& block,
                  const std::optional<ProductCheckpoint::Begun>& begun = {});
 
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

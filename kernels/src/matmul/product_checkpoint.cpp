@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace ooc::product {
+namespace ooc::detail::product {
 
 namespace {
 
@@ -96,8 +96,7 @@ ProductCheckpoint::ProductCheckpoint(const Checkpoint& wanted, Ranks* ranks, con
       inner_(a.shape()[1]) {
   const std::size_t element_bytes = size_of(*a.type());
   const std::array<PassInput, 2> inputs{PassInput{a, element_bytes}, PassInput{b, element_bytes}};
-  const std::array questions{
-      detail::OperatorQuestion{name, std::string(name_of(precision)), "matrices"}};
+  const std::array questions{OperatorQuestion{name, std::string(name_of(precision)), "matrices"}};
   for (const PartFile* const saved : file_.begin(inputs, questions, {&target, 1})) {
     if (!saved->covers.empty()) take(saved->parts.front());
   }
@@ -179,11 +178,11 @@ PartFile ProductCheckpoint::found() const {
   std::vector<RecordRange> covers;
   if (const std::uint64_t count = elements(); count != 0) covers.push_back({0, count});
   PartFile file = file_.empty();
-  file.add(rows_ * columns_, covers, part());
+  add_part(file, rows_ * columns_, covers, part());
   return file;
 }
 
-void ProductCheckpoint::begin(Grid grid, detail::OutputFiles& files, Stats& stats) {
+void ProductCheckpoint::begin(Grid grid, OutputFiles& files, Stats& stats) {
   files_ = &files;
   stats_ = &stats;
   const bool is_first = ranks_ == nullptr || ranks_->is_first();
@@ -198,7 +197,7 @@ void ProductCheckpoint::begin(Grid grid, detail::OutputFiles& files, Stats& stat
     }
     file_.start_others();
   }
-  const auto said = detail::exchange(ranks_, is_first ? part() : std::vector<std::byte>{});
+  const auto said = exchange(ranks_, is_first ? part() : std::vector<std::byte>{});
   if (!is_first) take(said.front());
   saved_at_ = Clock::now();
   saved_percent_ = percent(part_done());
@@ -240,7 +239,7 @@ void ProductCheckpoint::save() {
 
 void ProductCheckpoint::meet(const std::function<void()>& meanwhile) {
   if (ranks_ != nullptr && !ranks_->is_first()) beside([this] { files_->keep(); });
-  for (const auto& said : detail::exchange(ranks_, part(), meanwhile)) take(said);
+  for (const auto& said : exchange(ranks_, part(), meanwhile)) take(said);
   if (inner_ == 0 || elements() == rows_ * columns_) return;
   throw Error(ErrorKind::internal, "the ranks have not computed all of C");
 }
@@ -255,7 +254,7 @@ void ProductCheckpoint::beside(const std::function<void()>& work) const {
       // Another rank has failed. What is done here is saved all the same.
     }
   };
-  detail::work_beside(attend, work);
+  work_beside(attend, work);
 }
 
 void ProductCheckpoint::save_now() {
@@ -273,7 +272,7 @@ void ProductCheckpoint::save_now() {
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::output) throw;
     why_not_saved_ = error.what();
-    detail::add_unsaved_remark(error, *stats_);
+    add_unsaved_remark(error, *stats_);
   }
   saved_at_ = Clock::now();
   stats_->timing.checkpoint_seconds += std::chrono::duration<double>(saved_at_ - began).count();
@@ -310,4 +309,4 @@ Error ProductCheckpoint::interrupted(const Error& error) const {
           {.path = wanted_.file, .hint = "the same job goes on from there"}};
 }
 
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

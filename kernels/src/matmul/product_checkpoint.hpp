@@ -4,9 +4,9 @@
 #include "matmul/plan/schedule.hpp"
 
 #include <ooc/detail/base/byte_reader.hpp>
-#include <ooc/detail/kernels/matmul.hpp>
-#include <ooc/detail/operators/checkpoint_file.hpp>
 #include <ooc/detail/operators/outputs.hpp>
+#include <ooc/detail/parts/checkpoint_file.hpp>
+#include <ooc/matmul.hpp>
 #include <ooc/ranks.hpp>
 
 #include <chrono>
@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-namespace ooc::product {
+namespace ooc::detail::product {
 
 /// The checkpoint of a product (see Checkpoint): the grid of blocks and, for each block, its tiling
 /// and how many of its tiles are in the file of C, in the order of the schedule. Records are
@@ -43,12 +43,12 @@ class ProductCheckpoint {
                     const Target& target, Precision precision);
 
   /// Returns the output as the files know it.
-  std::span<const detail::SavedOutput> outputs() const noexcept { return file_.outputs(); }
+  std::span<const SavedOutput> outputs() const noexcept { return file_.outputs(); }
 
   /// Begins with a grid or, if there is one, with that of an earlier run. Saves what that has done,
   /// and keeps the output from now on. Then all ranks know it. All must outlive this object. Throws
   /// Error(output).
-  void begin(Grid grid, detail::OutputFiles& files, Stats& stats);
+  void begin(Grid grid, OutputFiles& files, Stats& stats);
 
   const Grid& grid() const noexcept { return grid_; }
 
@@ -107,10 +107,10 @@ class ProductCheckpoint {
 
   Checkpoint wanted_;
   Ranks* ranks_;
-  detail::CheckpointFile file_;
+  CheckpointFile file_;
   std::uint64_t rows_, columns_, inner_;
   Grid grid_{};
-  detail::OutputFiles* files_ = nullptr;
+  OutputFiles* files_ = nullptr;
   Stats* stats_ = nullptr;
 
   mutable std::mutex mutex_;  // of all below
@@ -122,4 +122,4 @@ class ProductCheckpoint {
   std::string why_not_saved_{};  // empty: the last time succeeded
 };
 
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace ooc::product {
+namespace ooc::detail::product {
 
 namespace {
 
@@ -25,7 +25,7 @@ void for_each_number(AnyProduct& product, const Call& call) {
   call(plan.flops);
 }
 
-std::vector<std::byte> packed(const Product& product) {
+std::vector<std::byte> packed(const MatrixProduct& product) {
   std::vector<std::byte> out;
   append_text(out, product.library);
   append_text(out, product.plan.resident);
@@ -34,9 +34,9 @@ std::vector<std::byte> packed(const Product& product) {
   return out;
 }
 
-Product unpacked(std::span<const std::byte> bytes) {
+MatrixProduct unpacked(std::span<const std::byte> bytes) {
   ByteReader in(bytes);
-  Product product;
+  MatrixProduct product;
   product.library = take_text(in);
   product.plan.resident = take_text(in);
   for_each_number(product, [&in]<class T>(T& number) { number = in.take<T>(); });
@@ -48,7 +48,7 @@ Product unpacked(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-void add(Product& sum, const Product& part) {
+void add(MatrixProduct& sum, const MatrixProduct& part) {
   MatmulPlan& plan = sum.plan;
   plan.passes = std::max(plan.passes, part.plan.passes);
   plan.device_bytes = std::max(plan.device_bytes, part.plan.device_bytes);
@@ -67,9 +67,9 @@ void add(Product& sum, const Product& part) {
   }
 }
 
-Product sum_of(std::span<const Product> parts) {
-  Product sum;
-  for (const Product& part : parts) {
+MatrixProduct sum_of(std::span<const MatrixProduct> parts) {
+  MatrixProduct sum;
+  for (const MatrixProduct& part : parts) {
     if (part.library.empty()) continue;
     if (sum.library.empty()) {
       sum = part;
@@ -84,14 +84,14 @@ Product sum_of(std::span<const Product> parts) {
   return sum;
 }
 
-Product sum_of_ranks(Ranks* ranks, const Product& part) {
+MatrixProduct sum_of_ranks(Ranks* ranks, const MatrixProduct& part) {
   if (ranks == nullptr) return part;
-  std::vector<Product> parts;
-  for (const auto& bytes : detail::exchange(ranks, packed(part))) parts.push_back(unpacked(bytes));
-  Product sum = sum_of(parts);
+  std::vector<MatrixProduct> parts;
+  for (const auto& bytes : exchange(ranks, packed(part))) parts.push_back(unpacked(bytes));
+  MatrixProduct sum = sum_of(parts);
   sum.plan.reasons = part.plan.reasons;
   sum.plan.page_cache_fraction = part.plan.page_cache_fraction;
   return sum;
 }
 
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

@@ -1,21 +1,21 @@
 #pragma once
 
-#include <ooc/detail/kernels/matmul.hpp>
+#include <ooc/matmul.hpp>
 #include <ooc/ranks.hpp>
 
 #include <span>
 
-namespace ooc::product {
+namespace ooc::detail::product {
 
 /// Adds what a device has planned and done after another block, or beside another device, but for
 /// MatmulPlan::multiplying_seconds.
-void add(Product& sum, const Product& part);
+void add(MatrixProduct& sum, const MatrixProduct& part);
 
 /// Returns what several devices or ranks have planned and done, each its part of one product. Those
 /// that had no block are left out.
-Product sum_of(std::span<const Product> parts);
+MatrixProduct sum_of(std::span<const MatrixProduct> parts);
 
 /// Returns the sum of what all ranks have planned and done. `ranks` may be null.
-Product sum_of_ranks(Ranks* ranks, const Product& part);
+MatrixProduct sum_of_ranks(Ranks* ranks, const MatrixProduct& part);
 
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

@@ -5,6 +5,7 @@
 #include "matmul/work_timer.hpp"
 
 #include <ooc/detail/base/units.hpp>
+#include <ooc/detail/dataset/target_file.hpp>
 #include <ooc/detail/observe/reporters.hpp>
 #include <ooc/detail/pass/pass_threads.hpp>
 #include <ooc/detail/transfer/reader.hpp>
@@ -18,7 +19,7 @@
 #include <memory>
 #include <vector>
 
-namespace ooc::product {
+namespace ooc::detail::product {
 
 namespace {
 
@@ -205,7 +206,7 @@ void describe_ways(const ProductJob& job, const IoConfig& reads, const Engine& r
   stats.layout.threads = 4 + helpers(read_engine, reads) + helpers(write_engine, writes);
   if (writes.reason) stats.layout.reasons.push_back(*writes.reason);
   for (const std::string& note : {read_engine.note(), write_engine.note()}) {
-    if (!note.empty()) stats.layout.reasons.push_back({Choice::engine, note});
+    if (!note.empty()) stats.layout.reasons.push_back({ReasonKind::engine, note});
   }
   for (const std::string& remark : {read_engine.remark(), write_engine.remark()}) {
     if (!remark.empty()) stats.outcome.remarks.push_back(remark);
@@ -300,4 +301,4 @@ std::uint64_t run_product(const Workplace& place, const ProductJob& job, gemm::G
   return multiplier.loader().link_bytes() + sender.link_bytes();
 }
 
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

@@ -5,6 +5,7 @@
 #include "matmul/plan/schedule.hpp"
 
 #include <ooc/coordinator.hpp>
+#include <ooc/detail/dataset/target_file.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
 #include <ooc/error.hpp>
 #include <ooc/target.hpp>
@@ -15,7 +16,7 @@
 #include <cstdint>
 #include <functional>
 
-namespace ooc::product {
+namespace ooc::detail::product {
 
 /// Element types along the way: in the files of A and B, as operands of the product, and in C.
 struct Types {
@@ -80,4 +81,4 @@ std::uint64_t run_product(const Workplace& place, const ProductJob& job, gemm::G
                           ProductProgress& progress,
                           const std::function<void(std::uint64_t tiles)>& note = {});
 
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

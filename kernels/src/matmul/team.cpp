@@ -5,6 +5,7 @@
 #include <ooc/detail/base/byte_reader.hpp>
 #include <ooc/detail/observe/progress_reporter.hpp>
 #include <ooc/detail/pass/pass_threads.hpp>
+#include <ooc/detail/pass/run_pass.hpp>
 #include <ooc/detail/ranks/together.hpp>
 #include <ooc/error.hpp>
 
@@ -18,7 +19,7 @@
 #include <stop_token>
 #include <utility>
 
-namespace ooc::product {
+namespace ooc::detail::product {
 
 namespace {
 
@@ -47,12 +48,12 @@ struct Team::Member {
 
   Prepared prepare(const Multiplication& product, const Region& block,
                    const std::optional<ProductCheckpoint::Begun>& begun = {});
-  void add(const Product& part, const Stats& of_block);
+  void add(const MatrixProduct& part, const Stats& of_block);
 
   Workplace place;
   std::vector<std::size_t> blocks{};
   ProductProgress progress{};
-  Product product{};  // of all its blocks
+  MatrixProduct product{};  // of all its blocks
   Stats stats{};
   double ended_seconds = 0;  // after the start of the team
 
@@ -63,7 +64,7 @@ struct Team::Member {
 Prepared Team::Member::prepare(const Multiplication& of, const Region& block,
                                const std::optional<ProductCheckpoint::Begun>& begun) {
   Prepared prepared = product::prepare(place, of, block, begun);
-  const Product part{.plan = prepared.plan, .library = prepared.gemm->name()};
+  const MatrixProduct part{.plan = prepared.plan, .library = prepared.gemm->name()};
   if (!has_run()) {
     product = part;
     return prepared;
@@ -77,7 +78,7 @@ Prepared Team::Member::prepare(const Multiplication& of, const Region& block,
 }
 
 /// Adds what was done for a block.
-void Team::Member::add(const Product& part, const Stats& of_block) {
+void Team::Member::add(const MatrixProduct& part, const Stats& of_block) {
   product.link_bytes += part.link_bytes;
   product.bytes_read += part.bytes_read;
   product.bytes_written += part.bytes_written;
@@ -111,7 +112,7 @@ struct Team::Reports {
 };
 
 Team::Team(Coordinator& coordinator)
-    : coordinator_(coordinator), reservation_(coordinator.reserve(candidates_of(coordinator))) {
+    : coordinator_(coordinator), reservation_(reserve(coordinator, candidates_of(coordinator))) {
   const std::vector<Device*> devices = candidates_of(coordinator);
   Ranks* const ranks = coordinator.ranks();
   const std::array<std::uint64_t, 2> own{std::uint64_t(std::ranges::count_if(devices, is_gpu)),
@@ -119,7 +120,7 @@ Team::Team(Coordinator& coordinator)
   std::vector<std::array<std::uint64_t, 2>> all;  // of each rank: GPUs, and all devices
   std::vector<std::byte> said;
   append_bytes(said, own);
-  for (const auto& bytes : detail::exchange(ranks, std::move(said))) {
+  for (const auto& bytes : exchange(ranks, std::move(said))) {
     all.push_back(ByteReader(bytes).take<std::array<std::uint64_t, 2>>());
   }
   const bool only_gpus = std::ranges::any_of(all, [](const auto& rank) { return rank[0] != 0; });
@@ -134,7 +135,7 @@ Team::Team(Coordinator& coordinator)
   for (Device* const device : devices) {
     if (only_gpus && !is_gpu(device)) continue;
     members_.push_back(std::make_unique<Member>(Workplace{
-        *device, coordinator.options_of_each(devices.size()), processes * devices.size()}));
+        *device, options_of_each(coordinator, devices.size()), processes * devices.size()}));
   }
 }
 
@@ -194,13 +195,13 @@ void Team::run_all(const std::function<void(Member&, std::size_t, const PassOpti
       report, ranks == nullptr ? std::function<void()>{} : [ranks] { ranks->attend(); });
 }
 
-Product Team::sum() const {
-  std::vector<Product> parts;
+MatrixProduct Team::sum() const {
+  std::vector<MatrixProduct> parts;
   for (const auto& member : members_) parts.push_back(member->product);
   return sum_of(parts);
 }
 
-Product Team::plan(const Multiplication& product, const Grid& grid) {
+MatrixProduct Team::plan(const Multiplication& product, const Grid& grid) {
   deal(grid);
   run_all([&](Member& member, std::size_t block,
               const PassOptions&) { member.prepare(product, grid.block(block)); },
@@ -232,8 +233,8 @@ void Team::report() {
     bytes += member->progress.bytes;
     in_flight += member->progress.in_flight;
   }
-  const std::uint64_t done = detail::share_progress(
-      coordinator_.ranks(), reports_->bytes_of(products / reports_->products));
+  const std::uint64_t done =
+      share_progress(coordinator_.ranks(), reports_->bytes_of(products / reports_->products));
   reports_->reporter.report(reports_->resumed_bytes + done, bytes, in_flight);
   reports_->last = Clock::now();
 }
@@ -243,8 +244,8 @@ void Team::report_if_due() {
   if (Clock::now() - reports_->last >= interval) report();
 }
 
-Product Team::run(const Multiplication& product, const Grid& grid, const PassOptions& wanted,
-                  ProductCheckpoint* checkpoint, Stats& stats) {
+MatrixProduct Team::run(const Multiplication& product, const Grid& grid, const PassOptions& wanted,
+                        ProductCheckpoint* checkpoint, Stats& stats) {
   deal(grid);
   begin_reports(product, wanted, checkpoint == nullptr ? 0 : checkpoint->part_done());
   run_all(
@@ -259,7 +260,7 @@ Product Team::run(const Multiplication& product, const Grid& grid, const PassOpt
         of_block.layout.device = member.place.device.name();
         of_block.layout.reasons = prepared.plan.reasons;
         of_block.layout.page_cache_fraction = prepared.plan.page_cache_fraction;
-        Product part;
+        MatrixProduct part;
         if (checkpoint != nullptr) checkpoint->start(block, job.schedule);
         if (!job.schedule.steps.empty()) {
           part.link_bytes = run_product(member.place, job, *prepared.gemm, *product.file, options,
@@ -318,4 +319,4 @@ void Team::add_stats(Stats& stats) const {
   std::ranges::copy(sum->outcome.remarks, std::back_inserter(stats.outcome.remarks));
 }
 
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

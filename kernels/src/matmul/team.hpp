@@ -6,7 +6,8 @@
 #include "matmul/run.hpp"
 
 #include <ooc/coordinator.hpp>
-#include <ooc/detail/kernels/matmul.hpp>
+#include <ooc/detail/pass/run_pass.hpp>
+#include <ooc/matmul.hpp>
 #include <ooc/ranks.hpp>
 
 #include <chrono>
@@ -17,7 +18,7 @@
 #include <string>
 #include <vector>
 
-namespace ooc::product {
+namespace ooc::detail::product {
 
 /// The devices of this process that multiply, among those of all ranks. Each computes some blocks
 /// of C, one after another, and reads what it needs for them: devices send each other nothing.
@@ -38,11 +39,11 @@ class Team {
   std::vector<std::string> remarks(const Grid& grid) const;
 
   /// Plans all blocks of this process, each on its device. Throws Error as dry_run_matmul().
-  Product plan(const Multiplication& product, const Grid& grid);
+  MatrixProduct plan(const Multiplication& product, const Grid& grid);
 
   /// Computes and writes them. `checkpoint` may be null. Adds to `stats`. Throws Error as matmul().
-  Product run(const Multiplication& product, const Grid& grid, const PassOptions& wanted,
-              ProductCheckpoint* checkpoint, Stats& stats);
+  MatrixProduct run(const Multiplication& product, const Grid& grid, const PassOptions& wanted,
+                    ProductCheckpoint* checkpoint, Stats& stats);
 
   /// The time from the start of the first block here to the end of the last (seconds).
   double busy_seconds() const;
@@ -60,11 +61,11 @@ class Team {
                const PassOptions& wanted, const std::function<void()>& report);
   void begin_reports(const Multiplication& product, const PassOptions& wanted, double part_done);
   void report();
-  Product sum() const;
+  MatrixProduct sum() const;
   void add_stats(Stats& stats) const;
 
   Coordinator& coordinator_;
-  Coordinator::Reservation reservation_;
+  Reservation reservation_;
   Clock::time_point start_ = Clock::now();
   std::vector<std::unique_ptr<Member>> members_;
   std::unique_ptr<Reports> reports_;  // from run() on
@@ -73,4 +74,4 @@ class Team {
   std::size_t left_out_ = 0;  // of all ranks, since others have GPUs
 };
 
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

@@ -1,8 +1,9 @@
 #include "matmul/tile_sender.hpp"
 
 #include <ooc/detail/base/units.hpp>
+#include <ooc/detail/device/decoder.hpp>
 
-namespace ooc::product {
+namespace ooc::detail::product {
 
 std::vector<RegionPlan::Entry> TileSender::entries_of(const ProductJob& job) {
   const Problem& problem = job.problem;
@@ -56,8 +57,8 @@ void TileSender::send(std::size_t tile, TileBuffer& buffer) {
   const Region& region = plan_.entry_of(plan_.first_chunk(tile)).region;
   const std::size_t element_bytes = job_.problem.product_bytes;
   if (job_.types.product.swapped) {
-    stream_->swap_bytes(buffer.memory.data(), region.rows * region.columns * element_bytes,
-                        element_bytes);
+    decoder_of(*stream_).swap_bytes(buffer.memory.data(),
+                                    region.rows * region.columns * element_bytes, element_bytes);
   }
   for (std::size_t k = plan_.first_chunk(tile); k < plan_.first_chunk(tile + 1); ++k) {
     Chunk& chunk = *copies_.take(k);
@@ -85,4 +86,4 @@ void TileSender::lay_out(Chunk& chunk) {
   }
 }
 
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

@@ -3,16 +3,16 @@
 #include "matmul/chunk_copies.hpp"
 #include "matmul/run.hpp"
 
-#include <ooc/detail/device/buffer.hpp>
 #include <ooc/detail/pool/chunk_pool.hpp>
 #include <ooc/device.hpp>
+#include <ooc/memory.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-namespace ooc::product {
+namespace ooc::detail::product {
 
 /// Device memory for a tile of C. `computed` is recorded when the tile is complete.
 struct TileBuffer {
@@ -52,4 +52,4 @@ class TileSender {
   std::uint64_t link_bytes_ = 0;
 };
 
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

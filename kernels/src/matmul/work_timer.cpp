@@ -1,6 +1,6 @@
 #include "matmul/work_timer.hpp"
 
-namespace ooc::product {
+namespace ooc::detail::product {
 
 WorkTimer::WorkTimer(Device& device, const Observe& observe) : reporter_(device, observe) {
   for (Piece& piece : pieces_) {
@@ -36,4 +36,4 @@ void WorkTimer::take_in(Piece& piece) {
   reporter_.report(piece.work, *piece.begun, *piece.ended);
 }
 
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <memory>
 
-namespace ooc::product {
+namespace ooc::detail::product {
 
 /// Measures the device time of work on a stream by events. They are used in rotation and read
 /// before they are reused, so begin() may block for earlier work. Used by one thread.
@@ -37,4 +37,4 @@ class WorkTimer {
   double seconds_ = 0;
 };
 
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

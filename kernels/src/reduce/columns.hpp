@@ -19,7 +19,7 @@
 #define OOC_ALWAYS __attribute__((always_inline))  // for lambdas
 #define OOC_INLINE OOC_ALWAYS inline
 
-namespace ooc::reduction {
+namespace ooc::detail::reduction {
 
 // Rows that are added to the columns at a time, so that sums are loaded and stored less often. A
 // block of rows fits the first cache for any type.
@@ -190,4 +190,4 @@ OOC_INLINE double add_columns(std::array<double, columns>& sums) {
   return sums[0];
 }
 
-}  // namespace ooc::reduction
+}  // namespace ooc::detail::reduction

@@ -1,7 +1,7 @@
 #include "reduce/columns.hpp"
 
 #include <ooc/coordinator.hpp>
-#include <ooc/detail/kernels/reduce.hpp>
+#include <ooc/reduce.hpp>
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@
 
 #include <immintrin.h>
 
-namespace ooc::reduction {
+namespace ooc::detail::reduction {
 namespace {
 
 /// A tile, and the whole tile that follows it (null if there is none).
@@ -258,4 +258,4 @@ void reduce_tiles_cpu(ElementType type, const std::byte* data, std::size_t count
   });
 }
 
-}  // namespace ooc::reduction
+}  // namespace ooc::detail::reduction

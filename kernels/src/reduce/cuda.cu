@@ -2,8 +2,8 @@
 #include "reduce/tiles.hpp"
 
 #include <ooc/coordinator.hpp>
-#include <ooc/detail/device/buffer.hpp>
-#include <ooc/detail/kernels/reduce.hpp>
+#include <ooc/memory.hpp>
+#include <ooc/reduce.hpp>
 
 #include <cuda_runtime_api.h>
 
@@ -14,7 +14,7 @@
 // One thread block for each tile, one thread for each column: a single thread adds up a column, in
 // order.
 
-namespace ooc::reduction {
+namespace ooc::detail::reduction {
 namespace {
 
 using ThreadSlots = double[columns];
@@ -306,4 +306,4 @@ void place_tiles_cuda(Stream& stream, ElementType type, const std::byte* data,
   stream.synchronize();
 }
 
-}  // namespace ooc::reduction
+}  // namespace ooc::detail::reduction

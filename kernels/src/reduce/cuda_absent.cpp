@@ -5,7 +5,7 @@
 #include "reduce/places.hpp"
 #include "reduce/tiles.hpp"
 
-namespace ooc::reduction {
+namespace ooc::detail::reduction {
 
 void reduce_tiles_cuda(Stream&, ElementType, const std::byte*, std::size_t, std::span<TileResult>) {
   refuse_cuda();
@@ -20,4 +20,4 @@ void place_tiles_cuda(Stream&, ElementType, const std::byte*, std::span<const Pl
   refuse_cuda();
 }
 
-}  // namespace ooc::reduction
+}  // namespace ooc::detail::reduction

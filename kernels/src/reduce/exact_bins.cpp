@@ -4,7 +4,7 @@
 #include <cassert>
 #include <utility>
 
-namespace ooc::reduction {
+namespace ooc::detail::reduction {
 
 template <class T>
 void ExactBins<T>::add(const T* values, std::size_t count) {
@@ -59,4 +59,4 @@ ExactSum ExactBins<T>::take() {
 template class ExactBins<float>;
 template class ExactBins<double>;
 
-}  // namespace ooc::reduction
+}  // namespace ooc::detail::reduction

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace ooc::reduction {
+namespace ooc::detail::reduction {
 
 /// Adds floats or doubles without rounding, fast, on the CPU. The significands of all numbers with
 /// the same sign and exponent are added to one bin, as integers, without shifts or carries. Bins
@@ -50,4 +50,4 @@ class ExactBins {
   ExactSum sum_;
 };
 
-}  // namespace ooc::reduction
+}  // namespace ooc::detail::reduction

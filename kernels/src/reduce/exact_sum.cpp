@@ -5,7 +5,7 @@
 #include <cassert>
 #include <cmath>
 
-namespace ooc::reduction {
+namespace ooc::detail::reduction {
 namespace {
 
 __extension__ using uint128 = unsigned __int128;
@@ -95,4 +95,4 @@ double ExactSum::rounded(std::uint64_t divisor) const {
   return negative ? -size : size;
 }
 
-}  // namespace ooc::reduction
+}  // namespace ooc::detail::reduction

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <ooc/detail/base/element_type.hpp>
-#include <ooc/detail/kernels/number.hpp>
 #include <ooc/device.hpp>
+#include <ooc/dtype.hpp>
+#include <ooc/reduce.hpp>
 
 #include <array>
 #include <cstddef>
@@ -10,7 +10,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace ooc::reduction {
+namespace ooc::detail::reduction {
 
 /// A sum of floating numbers that is rounded only when it is read: an integer of 2208 bits, in
 /// units of 2^-1106, wide enough for the sum of any 2^64 doubles. It does not depend on the order
@@ -98,4 +98,4 @@ constexpr void add_to_limbs(LimbAt limb_at, std::uint64_t magnitude, unsigned po
 void add_exactly_cuda(Stream& stream, ElementType type, const std::byte* data, std::size_t count,
                       ExactSum& sum);
 
-}  // namespace ooc::reduction
+}  // namespace ooc::detail::reduction

@@ -1,7 +1,7 @@
 #include "reduce/exact_sum.hpp"
 
 #include <ooc/detail/base/units.hpp>
-#include <ooc/detail/device/buffer.hpp>
+#include <ooc/memory.hpp>
 
 #include <cuda_runtime_api.h>
 
@@ -15,7 +15,7 @@
 // The limbs of one thread are a whole row of threads apart, so the threads of a warp never access
 // the same bank, whichever limbs they use. At the end a block adds up the limbs of its threads.
 
-namespace ooc::reduction {
+namespace ooc::detail::reduction {
 namespace {
 
 // The type that atomicAdd() takes; it wraps around, as limbs require.
@@ -116,4 +116,4 @@ void add_exactly_cuda(Stream& stream, ElementType type, const std::byte* data, s
   sum.merge(of_chunk);
 }
 
-}  // namespace ooc::reduction
+}  // namespace ooc::detail::reduction

@@ -3,7 +3,7 @@
 #include "reduce/places.hpp"
 #include "reduce/tiles.hpp"
 
-#include <ooc/detail/kernels/number.hpp>
+#include <ooc/reduce.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace ooc::reduction {
+namespace ooc::detail::reduction {
 
 /// The number of infinite elements. Integers have none, and no room for it.
 struct InfiniteCount {
@@ -139,4 +139,4 @@ Node<T> node_of(const TileResult& tile, const TilePlaces& places, std::size_t co
   return node;
 }
 
-}  // namespace ooc::reduction
+}  // namespace ooc::detail::reduction

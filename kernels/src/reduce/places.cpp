@@ -1,14 +1,14 @@
 #include "reduce/places.hpp"
 
 #include <ooc/detail/base/units.hpp>
-#include <ooc/detail/kernels/reduce.hpp>
+#include <ooc/reduce.hpp>
 
 #include <algorithm>
 #include <array>
 #include <functional>
 #include <type_traits>
 
-namespace ooc::reduction {
+namespace ooc::detail::reduction {
 namespace {
 
 /// The places of an array in Fortran order. Lengths of 1 have no part in them.
@@ -165,4 +165,4 @@ void place_tiles_cpu(ElementType type, const std::byte* data, std::span<const Pl
   });
 }
 
-}  // namespace ooc::reduction
+}  // namespace ooc::detail::reduction

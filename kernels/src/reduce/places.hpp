@@ -15,7 +15,7 @@
 // places; the first index of an extreme, or of NaN, is the smallest in row-major order, as NumPy
 // counts. So tiles are reduced as all others, and then searched for their extremes.
 
-namespace ooc::reduction {
+namespace ooc::detail::reduction {
 
 inline constexpr std::uint64_t nowhere_at_all = std::numeric_limits<std::uint64_t>::max();
 
@@ -73,4 +73,4 @@ void place_tiles_cuda(Stream& stream, ElementType type, const std::byte* data,
                       std::span<const PlacedPart> parts, std::uint64_t first,
                       std::span<const TileResult> results, std::span<TilePlaces> places);
 
-}  // namespace ooc::reduction
+}  // namespace ooc::detail::reduction

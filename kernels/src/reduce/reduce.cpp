@@ -4,8 +4,8 @@
 #include "reduce/tiles.hpp"
 
 #include <ooc/detail/base/units.hpp>
-#include <ooc/detail/kernels/reduce.hpp>
-#include <ooc/detail/operators/tile_tree.hpp>
+#include <ooc/detail/partials/tile_tree.hpp>
+#include <ooc/reduce.hpp>
 
 #include <algorithm>
 #include <cassert>
@@ -20,13 +20,15 @@
 #include <vector>
 
 namespace ooc {
+
+using namespace detail;
 namespace {
 
 using reduction::ExactSum;
 using reduction::Node;
 
 template <class T>
-struct Found final : OpaqueState {
+struct TilesFound final : OpaqueState {
   Simd simd = best_simd();
   TileTree<Node<T>> tree;
   std::vector<reduction::TileResult> tiles;  // of one chunk; kept to reuse the memory
@@ -38,9 +40,9 @@ struct Found final : OpaqueState {
 };
 
 template <class T>
-Found<T>& found_in(OpaquePartial& partial) {
-  if (!partial) partial = std::make_unique<Found<T>>();
-  return static_cast<Found<T>&>(*partial);
+TilesFound<T>& found_in(OpaquePartial& partial) {
+  if (!partial) partial = std::make_unique<TilesFound<T>>();
+  return static_cast<TilesFound<T>&>(*partial);
 }
 
 /// Exact sums of a CPU lane for elements of type T. Integers need none: their sums are always
@@ -56,7 +58,7 @@ double canonical(double value) {
 }
 
 template <class T>
-Number value_from_key(std::uint64_t key) {
+Scalar value_from_key(std::uint64_t key) {
   if constexpr (is_floating<T>) {
     return reduction::floating_from_key(key);
   } else if constexpr (std::is_signed_v<T>) {
@@ -215,8 +217,8 @@ template <IsElement T>
 void Reduction<T>::save(const Partial& total, std::vector<std::byte>& out) const {
   constexpr std::size_t words = is_floating<T> ? 9 : 8;  // without a gap between them
   static_assert(sizeof(Node<T>) == words * sizeof(std::uint64_t) + sizeof(typename Node<T>::Sum));
-  static const Found<T> nothing;
-  const auto& found = total ? static_cast<const Found<T>&>(*total) : nothing;
+  static const TilesFound<T> nothing;
+  const auto& found = total ? static_cast<const TilesFound<T>&>(*total) : nothing;
   auto nodes = std::vector(found.tree.nodes().begin(), found.tree.nodes().end());
   std::ranges::sort(nodes, {}, [](const auto& node) { return node.first_tile(); });
   append_bytes(out, std::uint64_t{nodes.size()});
@@ -262,7 +264,7 @@ template <IsElement T>
 std::uint64_t Reduction<T>::records_in(const Partial& total) const {
   std::uint64_t count = 0;
   if (!total) return count;
-  for (const auto& placed : static_cast<const Found<T>&>(*total).tree.nodes()) {
+  for (const auto& placed : static_cast<const TilesFound<T>&>(*total).tree.nodes()) {
     count += placed.node.count;
   }
   return count;
@@ -273,7 +275,7 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> Reduction<T>::nodes_in(
     const Partial& total) const {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> nodes;
   if (!total) return nodes;
-  for (const auto& [level, index, node] : static_cast<const Found<T>&>(*total).tree.nodes()) {
+  for (const auto& [level, index, node] : static_cast<const TilesFound<T>&>(*total).tree.nodes()) {
     nodes.emplace_back(level, index);
   }
   return nodes;
@@ -299,15 +301,16 @@ Result<Statistics> reduce(Coordinator& coordinator, const Source& source,
   });
 }
 
-Result<Part<Statistics>> collect_reduce(Coordinator& coordinator, const Source& section,
-                                        const ReduceOptions& options, const PassOptions& wanted) {
+Result<PartialResult<Statistics>> collect_reduce(Coordinator& coordinator, const Source& section,
+                                                 const ReduceOptions& options,
+                                                 const PassOptions& wanted) {
   return visit(section.element(), [&]<class T>(std::type_identity<T>) {
     return collect(coordinator, Reduction<T>(options, section.column_major()), section, wanted);
   });
 }
 
-Part<Statistics> load_reduce(ElementType type, const ReduceOptions& options,
-                             std::span<const std::byte> saved) {
+PartialResult<Statistics> load_reduce(ElementType type, const ReduceOptions& options,
+                                      std::span<const std::byte> saved) {
   return visit(type, [&]<class T>(std::type_identity<T>) {
     return load_part(Reduction<T>(options), saved);
   });

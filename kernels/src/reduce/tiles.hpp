@@ -2,9 +2,9 @@
 
 #include "reduce/exact_bins.hpp"
 
-#include <ooc/detail/base/element_type.hpp>
 #include <ooc/detail/kernels/simd.hpp>
 #include <ooc/device.hpp>
+#include <ooc/dtype.hpp>
 
 #include <bit>
 #include <cstddef>
@@ -23,7 +23,7 @@
 // mean that the first loop found. NaN is skipped in both. Integers are summed exactly, in any
 // order; those of one or two bytes have exact sums of squares too and need no second loop.
 
-namespace ooc::reduction {
+namespace ooc::detail::reduction {
 
 inline constexpr std::size_t columns = 256;
 
@@ -119,4 +119,4 @@ void reduce_tiles_cpu(ElementType type, const std::byte* data, std::size_t count
 void reduce_tiles_cuda(Stream& stream, ElementType type, const std::byte* data, std::size_t count,
                        std::span<TileResult> results);
 
-}  // namespace ooc::reduction
+}  // namespace ooc::detail::reduction

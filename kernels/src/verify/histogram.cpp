@@ -1,7 +1,8 @@
 #include "verify/plain_check.hpp"
 
-#include <ooc/detail/kernels/histogram.hpp>
+#include <ooc/detail/pass/run_pass.hpp>
 #include <ooc/error.hpp>
+#include <ooc/histogram.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -15,6 +16,8 @@
 #include <type_traits>
 
 namespace ooc {
+
+using namespace detail;
 namespace {
 
 using plain::require_same;
@@ -162,7 +165,7 @@ void check_edges(const Source& source, const HistogramOptions& options, Range ra
     if (std::abs(edges[i] - edge) <= bound) continue;
     throw plain::difference(
         source, name(i), edges[i], static_cast<double>(edge),
-        "rounding explains " + to_string(Number{static_cast<double>(bound)}) + " at most");
+        "rounding explains " + to_string(Scalar{static_cast<double>(bound)}) + " at most");
   }
 }
 
@@ -273,7 +276,7 @@ void verify_histogram(Coordinator& coordinator, const Source& source,
     return check_counts(source, {}, found);
   }
   check_shape(source, options, found);
-  const Coordinator::Reservation reservation = coordinator.reserve();
+  const Reservation reservation = reserve(coordinator);
   const ElementType type = source.type().value_or(DType{}).element;
   const std::optional<BinRule> rule =
       options.edges.empty() ? options.bins.rule() : std::optional<BinRule>{};

@@ -1,9 +1,10 @@
 #include "base/least_limit.hpp"
 #include "verify/row_sums.hpp"
 
-#include <ooc/detail/kernels/matmul.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/detail/sizing/dry_run_pass.hpp>
 #include <ooc/error.hpp>
+#include <ooc/matmul.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -28,6 +29,8 @@
 // square root. The rounding of the check itself is added.
 
 namespace ooc {
+
+using namespace detail;
 namespace {
 
 using freivalds::Factors;
@@ -125,7 +128,7 @@ ProductShape sizes_of(const Source& a, const Source& b, const Source& c) {
   for (const Source* matrix : {&a, &b, &c}) {
     if (matrix->shape().size() != 2 || !matrix->type()) {
       throw Error(ErrorKind::bad_input, "a matrix without a type or a shape of rows and columns",
-                  {.path = matrix->files().empty() ? "" : matrix->files().front().path()});
+                  {.path = files_of(*matrix).empty() ? "" : files_of(*matrix).front().path()});
     }
   }
   const ProductShape sizes{c.shape()[0], c.shape()[1], a.shape()[1]};
@@ -240,7 +243,7 @@ Options ProductCheck::options_for(Options options) const {
        "the check needs " + std::to_string(check_bytes(sizes_)) +
            " bytes for its vectors and room for a chunk beside them, the limit is " +
            std::to_string(options.memory_bytes),
-       {.remedies = {{Change::raise, "Options::memory_bytes"}}}},
+       {.remedies = {{RemedyAction::raise, "Options::memory_bytes"}}}},
       options, [&](const Options& raised) { return options_beside_vectors(raised).has_value(); });
 }
 

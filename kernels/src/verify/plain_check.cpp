@@ -1,6 +1,7 @@
 #include "verify/plain_check.hpp"
 
 #include <ooc/detail/base/units.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/detail/file/file.hpp>
 #include <ooc/detail/observe/progress_reporter.hpp>
 #include <ooc/detail/pass/pass_threads.hpp>
@@ -16,7 +17,7 @@
 #include <exception>
 #include <limits>
 
-namespace ooc::plain {
+namespace ooc::detail::plain {
 namespace {
 
 /// The bytes of a source, which may be in several files.
@@ -24,17 +25,17 @@ class Bytes {
  public:
   explicit Bytes(const Source& source) : source_(source) {
     std::uint64_t end = 0;
-    for (const Extent& extent : source.extents()) ends_.push_back(end += extent.bytes);
+    for (const Extent& extent : extents_of(source)) ends_.push_back(end += extent.bytes);
   }
 
   /// Fills `memory` with the bytes from `begin` on.
   void read(std::uint64_t begin, std::span<std::byte> memory) const {
     auto i = static_cast<std::size_t>(std::ranges::upper_bound(ends_, begin) - ends_.begin());
     for (; !memory.empty(); ++i) {
-      const Extent& extent = source_.extents()[i];
+      const Extent& extent = extents_of(source_)[i];
       const std::size_t bytes = std::min<std::uint64_t>(memory.size(), ends_[i] - begin);
       const std::uint64_t offset = extent.offset + extent.bytes - (ends_[i] - begin);
-      read_exactly(source_.files()[extent.file], offset, memory.first(bytes));
+      read_exactly(files_of(source_)[extent.file], offset, memory.first(bytes));
       memory = memory.subspan(bytes);
       begin += bytes;
     }
@@ -131,7 +132,7 @@ void start_up_to(std::size_t threads, PassThreads& team,
   }
 }
 
-bool same(const Number& left, const Number& right) {
+bool same(const Scalar& left, const Scalar& right) {
   const auto* const a = std::get_if<double>(&left);
   const auto* const b = std::get_if<double>(&right);
   if (a == nullptr || b == nullptr) return left == right;
@@ -184,23 +185,23 @@ double value_of_half(std::uint16_t bits, int exponent_bits) {
   return sign * std::ldexp(fraction + (1 << fraction_bits), exponent - bias - fraction_bits);
 }
 
-Error difference(const Source& source, const std::string& name, const Number& found,
-                 const Number& checked, const std::string& why) {
+Error difference(const Source& source, const std::string& name, const Scalar& found,
+                 const Scalar& checked, const std::string& why) {
   const std::string file =
-      source.files().empty() ? "" : source.files().front().path().string() + ": ";
+      files_of(source).empty() ? "" : files_of(source).front().path().string() + ": ";
   return {ErrorKind::verify,
           file + name + " is " + to_string(found) + ", but " + to_string(checked) +
               " when it is computed another way",
-          {.path = source.files().empty() ? "" : source.files().front().path(),
+          {.path = files_of(source).empty() ? "" : files_of(source).front().path(),
            .why = why,
            .hint = "run it again: the same difference again is a bug, please report it with the "
                    "command; another or none is failing hardware: memory, disk or processor"}};
 }
 
-void require_same(const Source& source, const std::string& name, const Number& found,
-                  const Number& checked) {
+void require_same(const Source& source, const std::string& name, const Scalar& found,
+                  const Scalar& checked) {
   if (same(found, checked)) return;
   throw difference(source, name, found, checked, "both ways must give the same");
 }
 
-}  // namespace ooc::plain
+}  // namespace ooc::detail::plain

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <ooc/coordinator.hpp>
-#include <ooc/detail/base/element_type.hpp>
-#include <ooc/detail/kernels/number.hpp>
+#include <ooc/dtype.hpp>
+#include <ooc/reduce.hpp>
 #include <ooc/source.hpp>
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 // the kernels, so they use neither: blocks are read by pread() through the page cache, and elements
 // are processed one by one. Slow, but simple enough to be trusted.
 
-namespace ooc::plain {
+namespace ooc::detail::plain {
 
 /// Number of elements that a thread reads and processes at a time.
 inline constexpr std::size_t block_elements = 65536;
@@ -71,11 +71,11 @@ auto value_of(T element) {
 }
 
 /// Returns the error for a result that differs from what the check has found.
-Error difference(const Source& source, const std::string& name, const Number& found,
-                 const Number& checked, const std::string& why);
+Error difference(const Source& source, const std::string& name, const Scalar& found,
+                 const Scalar& checked, const std::string& why);
 
 /// Throws difference() unless both are the same. Any NaN equals NaN, but +0 differs from -0.
-void require_same(const Source& source, const std::string& name, const Number& found,
-                  const Number& checked);
+void require_same(const Source& source, const std::string& name, const Scalar& found,
+                  const Scalar& checked);
 
-}  // namespace ooc::plain
+}  // namespace ooc::detail::plain

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace ooc::plain {
+namespace ooc::detail::plain {
 namespace {
 
 static_assert(std::numeric_limits<long double>::digits == 64);
@@ -117,4 +117,4 @@ double PlainSum::rounded(std::uint64_t divisor) const {
   return near;
 }
 
-}  // namespace ooc::plain
+}  // namespace ooc::detail::plain

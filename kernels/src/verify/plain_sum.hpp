@@ -1,11 +1,11 @@
 #pragma once
 
-#include <ooc/detail/kernels/number.hpp>
+#include <ooc/reduce.hpp>
 
 #include <cstdint>
 #include <vector>
 
-namespace ooc::plain {
+namespace ooc::detail::plain {
 
 /// An exact sum of doubles by the method of J. R. Shewchuk (1997), as in Python's math.fsum: an
 /// expansion, that is numbers from small to large that do not overlap and whose sum is the result.
@@ -46,4 +46,4 @@ class PlainSum {
   std::vector<long double> parts_;  // none is 0
 };
 
-}  // namespace ooc::plain
+}  // namespace ooc::detail::plain

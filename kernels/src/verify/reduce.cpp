@@ -1,8 +1,9 @@
 #include "verify/plain_check.hpp"
 #include "verify/plain_sum.hpp"
 
-#include <ooc/detail/kernels/reduce.hpp>
+#include <ooc/detail/pass/run_pass.hpp>
 #include <ooc/error.hpp>
+#include <ooc/reduce.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -44,6 +45,8 @@
 // that their sums may overflow, a result that is not finite passes.
 
 namespace ooc {
+
+using namespace detail;
 namespace {
 
 using plain::PlainSum;
@@ -54,11 +57,11 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr long double largest = std::numeric_limits<double>::max();
 constexpr long double smallest = std::numeric_limits<double>::denorm_min();
 
-Number number(double value) {
+Scalar number(double value) {
   return value;
 }
 template <std::integral T>
-Number number(T value) {
+Scalar number(T value) {
   return int128{value};
 }
 
@@ -119,7 +122,7 @@ struct alignas(128) Findings {
   std::size_t bytes() const { return sizeof(*this); }
 
   /// The sum of no values.
-  static Number zero() { return of_floats ? Number{0.0} : Number{int128{0}}; }
+  static Scalar zero() { return of_floats ? Scalar{0.0} : Scalar{int128{0}}; }
 
   // Both treat -0 and +0 as equal.
   static bool less(Value left, Value right) { return left < right; }
@@ -264,25 +267,25 @@ class Comparison {
   }
 
  private:
-  static Number whole(std::uint64_t count) { return int128{count}; }
+  static Scalar whole(std::uint64_t count) { return int128{count}; }
   template <class T>
-  static Number maybe(const std::optional<T>& value) {
-    return value ? number(*value) : Number{};
+  static Scalar maybe(const std::optional<T>& value) {
+    return value ? number(*value) : Scalar{};
   }
 
-  void same(const std::string& name, const Number& found, const Number& checked) const {
+  void same(const std::string& name, const Scalar& found, const Scalar& checked) const {
     require_same(source_, name, found, checked);
   }
 
   /// Checks results where the moments are all NaN or all empty. The sum may be a number.
-  void expect(const Number& sum, const Number& min, const Number& argmin, const Number& max,
-              const Number& argmax) const {
+  void expect(const Scalar& sum, const Scalar& min, const Scalar& argmin, const Scalar& max,
+              const Scalar& argmax) const {
     same("sum", found_.sum, sum);
     same("min", found_.min, min);
     same("argmin", maybe(found_.argmin), argmin);
     same("max", found_.max, max);
     same("argmax", maybe(found_.argmax), argmax);
-    const Number moment = min;  // NaN, or empty
+    const Scalar moment = min;  // NaN, or empty
     same("mean", maybe(found_.mean), moment);
     same("variance", maybe(found_.variance), moment);
     same("stddev", maybe(found_.stddev), moment);
@@ -331,18 +334,18 @@ class Comparison {
     same("mean", maybe(found_.mean), sum.rounded(seen_.count - seen_.nan));
   }
 
-  static bool is_finite(const Number& found) {
+  static bool is_finite(const Scalar& found) {
     const auto* const real = std::get_if<double>(&found);
     return real == nullptr || std::isfinite(*real);
   }
 
-  void near(const std::string& name, const Number& found, const Expected& expected) const {
+  void near(const std::string& name, const Scalar& found, const Expected& expected) const {
     if (expected.overflow_allowed && !is_finite(found)) return;
     const auto* const real = std::get_if<double>(&found);
     if (real != nullptr && std::abs(*real - expected.value) <= expected.bound) return;
     throw plain::difference(
         source_, name, found, static_cast<double>(expected.value),
-        "rounding explains " + to_string(Number{static_cast<double>(expected.bound)}) + " at most");
+        "rounding explains " + to_string(Scalar{static_cast<double>(expected.bound)}) + " at most");
   }
 
   const Source& source_;
@@ -355,7 +358,7 @@ class Comparison {
 
 void verify_reduce(Coordinator& coordinator, const Source& source, const ReduceOptions& options,
                    const Statistics& found, const PassOptions& wanted) {
-  const Coordinator::Reservation reservation = coordinator.reserve();
+  const Reservation reservation = reserve(coordinator);
   const double mean = found.mean.value_or(0);
   const RowMajor places(source);
   visit(source.type().value_or(DType{}).element, [&]<class T>(std::type_identity<T>) {

@@ -1,9 +1,9 @@
 #include "verify/row_sums.hpp"
 
 #include <ooc/detail/base/units.hpp>
-#include <ooc/detail/kernels/reduce.hpp>
 #include <ooc/error.hpp>
 #include <ooc/fold.hpp>
+#include <ooc/reduce.hpp>
 
 #include <algorithm>
 #include <cassert>
@@ -11,7 +11,7 @@
 #include <functional>
 #include <limits>
 
-namespace ooc::freivalds {
+namespace ooc::detail::freivalds {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -198,4 +198,4 @@ double roundings(std::uint64_t columns) {
   return static_cast<double>(std::min(columns + 1, most));
 }
 
-}  // namespace ooc::freivalds
+}  // namespace ooc::detail::freivalds

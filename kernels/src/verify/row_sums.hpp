@@ -10,7 +10,7 @@
 
 // Multiplies a matrix in a file by a few vectors in memory, for Freivalds' check of a product.
 
-namespace ooc::freivalds {
+namespace ooc::detail::freivalds {
 
 inline constexpr std::size_t vector_count = 8;  // vectors that are multiplied in one pass
 
@@ -50,4 +50,4 @@ std::uint64_t pass_bytes(std::uint64_t rows, std::uint64_t columns);
 /// Bound on the number of roundings of any term of a row's sums.
 double roundings(std::uint64_t columns);
 
-}  // namespace ooc::freivalds
+}  // namespace ooc::detail::freivalds

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <ooc/detail/operators/is_close.hpp>
+#include <ooc/detail/parts/found.hpp>
+#include <ooc/detail/pass/run_pass.hpp>
 #include <ooc/fold.hpp>
 
 #include <atomic>
@@ -163,7 +165,7 @@ class CheckOperation final : public Operation {
   }
 
   void require_saved(const Step& step, const Range& all) const {
-    if constexpr (SavableFold<Op>) {
+    if constexpr (Savable<Op>) {
       PartOf<Op> part(op_);
       part.add(0, 0, consumed(step, {all}));
       std::vector<std::byte> saved;
@@ -215,8 +217,8 @@ template <FoldOperator Op, detail::PassSource From, class Same = detail::IsClose
 void check(Coordinator& coordinator, const Op& op, const From& from, const Same& same = {}) {
   const auto inputs = detail::inputs_of<typename Op::Input>(from);
   detail::CheckOperation<Op, Same> operation(op, same, detail::record_bytes_of(inputs));
-  Coordinator::Reservation pass = coordinator.begin_pass();
-  coordinator.run(pass, inputs, operation);
+  detail::Reservation pass = detail::begin_pass(coordinator);
+  detail::run_pass(coordinator, pass, inputs, operation);
   if (!operation.has_checked()) {
     constexpr bool has_partitions = detail::HasPartitions<Op>;
     throw detail::too_few_partitions(has_partitions ? operation.partition() : 0);

@@ -1,24 +1,134 @@
 #pragma once
 
 #include <ooc/detail/base/api.hpp>
+#include <ooc/detail/base/language.hpp>
 #include <ooc/detail/base/version.hpp>
-#include <ooc/detail/observe/stats.hpp>
-#include <ooc/detail/pass/operation.hpp>
-#include <ooc/detail/pass/options.hpp>
-#include <ooc/detail/pass/pass_input.hpp>
-#include <ooc/detail/pass/pass_options.hpp>
 #include <ooc/device.hpp>
 #include <ooc/source.hpp>
+#include <ooc/stats.hpp>
 
-#include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <memory>
-#include <span>
+#include <stop_token>
+#include <utility>
 #include <vector>
 
 namespace ooc {
 
-class Blocks;
+class Coordinator;
+class Ranks;
+
+namespace detail {
+struct CoordinatorState;
+class Engine;
+struct EngineOptions;
+OOC_API CoordinatorState& state_of(const Coordinator& coordinator) noexcept;
+}  // namespace detail
+
+/// A version of libooc. Programs work with a library whose `major` and `minor` are those of the
+/// headers that they were compiled with.
+struct Version {
+  int major;  ///< raised for changes after which programs must be changed
+  int minor;  ///< raised for additions; before 1.0 for such changes, too
+  int patch;  ///< raised for corrections
+};
+
+/// Returns the version of the library that the program runs with.
+[[nodiscard]] OOC_API Version version() noexcept;
+
+/// A file from which a job goes on if it was stopped or killed. If the file is there, the job goes
+/// on from what it says; it must be the same job, on the same data. The file is written when the
+/// job begins, from time to time, when it is stopped, and when it is complete. It stays, so that
+/// the caller can remove it when the result is safe. It appears whole or not at all. Jobs that run
+/// at one time need files of their own.
+///
+/// Folds, maps, filters and scans have checkpoints. The output of a job that writes stays beside
+/// the target until it is whole, as `.NAME.XXXXXXXX.ooc-part`, and is made durable before the file
+/// says of it. A job that has moved all outputs into place finds them there.
+///
+///     // The second run begins where the first was killed.
+///     const auto [sum, stats] =
+///         ooc::fold(coordinator, Sum{}, prices, {.checkpoint = {.file = "sum.part"}});
+///     std::cout << sum << std::endl;
+///     std::filesystem::remove("sum.part");
+struct Checkpoint {
+  std::filesystem::path file{};  ///< the file, in the format of a PartFile; empty: there is none
+  double every_seconds = 30;     ///< time from one save to the next; 0: after each partition
+
+  /// True if there is a file.
+  explicit operator bool() const noexcept { return !file.empty(); }
+};
+
+/// Limits and settings of a coordinator. Zero means that the library chooses a value for the device
+/// and the source. Options of a single pass are PassOptions.
+///
+///     ooc::Coordinator coordinator(ooc::best_device(), {.chunk_bytes = 8 << 20, .streams = 2});
+struct Options {
+  std::size_t chunk_bytes = 0;                ///< size of a chunk; rounded up to whole partitions
+  std::size_t streams = 0;                    ///< lanes; each takes the next step when it is free
+  std::size_t threads = 0;                    ///< all threads that read or compute
+  std::size_t block_bytes = 0;                ///< size of one read request
+  std::size_t queue_depth = 0;                ///< maximum number of reads in flight
+  std::size_t memory_bytes = 0;               ///< limit for host buffers
+  std::size_t device_bytes = 0;               ///< limit for allocations on a GPU
+  EngineKind engine = EngineKind::automatic;  ///< how local files are read and written
+  DirectIo direct = DirectIo::automatic;      ///< whether reads bypass the page cache
+
+  /// The processes that share folds, maps and products, or null. They must outlive the
+  /// coordinator.
+  Ranks* ranks = nullptr;
+
+  /// For tests and measurements of the library itself: replaces the engine.
+  std::function<std::unique_ptr<detail::Engine>(const detail::EngineOptions&)> make_engine{};
+};
+
+/// The progress of a pass.
+struct Progress {
+  std::uint64_t bytes = 0;        ///< of the source that are done
+  std::uint64_t total_bytes = 0;  ///< 0 if that shows at the end
+  double seconds = 0;             ///< since the pass began
+  std::size_t in_flight = 0;      ///< reads and writes in flight
+  double stalled_seconds = 0;     ///< time without a completion among these
+  /// Part of `bytes` that an earlier run has done: see Checkpoint.
+  std::uint64_t resumed_bytes = 0;
+};
+
+/// Options of one pass; Options, of a coordinator, concern the machine. A job of several passes,
+/// such as a histogram that first looks for its range, uses the same PassOptions for each.
+///
+///     std::stop_source stop;
+///     ooc::fold(coordinator, op, source, {.stop = stop.get_token()});
+struct PassOptions {
+  /// Stops the pass early. The coordinator can be used again afterwards.
+  std::stop_token stop{};
+
+  /// Called about ten times a second, and once at the end, on the thread that runs the pass. An
+  /// exception from it fails the pass.
+  std::function<void(const Progress&)> progress{};
+
+  /// Called after each piece of work of a stage on a chunk, by the thread that did it; several
+  /// threads may call it at once. It should be fast. An exception from it fails the pass. If empty,
+  /// nothing is recorded and no time is spent.
+  Observe observe{};
+
+  /// Also computes XXH3-128 of the bytes of the source, in their order. Ignored by matmul().
+  bool checksum = false;
+
+  /// If true, a stopped fold returns its result for the `OutcomeStats::bytes` bytes of the source
+  /// that it has processed, and sets `OutcomeStats::partial`. If false, and always for jobs that
+  /// write a file, a stopped one throws Error(interrupted).
+  bool keep_partial = false;
+
+  /// A file from which a job goes on if it was stopped or killed. The operator of a fold is a
+  /// SavableFold, and that of a map, a filter or a scan has a `partial_name`, too; the source has
+  /// files. The data are then read from beginning to end, in several passes if that takes longer
+  /// than Checkpoint::every_seconds. A job that is stopped throws Error(interrupted). Refused with
+  /// a checksum, and by all other jobs.
+  Checkpoint checkpoint{};
+};
 
 /// Owns a device, its streams and the chunk pool, and runs passes over them. The pool stays between
 /// passes and may grow there, never during one.
@@ -43,81 +153,18 @@ class Blocks;
 /// Lifetime: a coordinator must outlive the Buffers that results of its passes hold.
 class OOC_API Coordinator {
  public:
-  /// The right to use a coordinator, for as long as it lives. It must die before the coordinator.
-  class [[nodiscard]] Reservation {
-   public:
-    /// Throws Error(usage) if another has it.
-    Reservation(std::atomic_flag& busy, Device& device);
-
-    /// Binds the calling thread to the device, until unbind_thread() is called, or the reservation
-    /// dies, on that thread: then CUDA uses the GPU there that it used before. Throws
-    /// Error(device).
-    void bind_thread();
-
-    /// Does nothing if no thread is bound.
-    void unbind_thread() noexcept { bound_.reset(); }
-
-   private:
-    struct Clear {
-      void operator()(std::atomic_flag* busy) const noexcept { busy->clear(); }
-    };
-    struct BindBack {
-      void* before;
-      void operator()(Device* device) const noexcept;
-    };
-    std::unique_ptr<std::atomic_flag, Clear> busy_;
-    Device* device_;
-    std::unique_ptr<Device, BindBack> bound_;
-  };
-
-  /// `headers` is the version of the headers that the calling file was compiled with; leave it out.
-  /// Throws Error(usage) if the library is of another version (major or minor).
-  explicit Coordinator(std::unique_ptr<Device> device, Options options = {},
-                       Version headers = {OOC_VERSION_MAJOR, OOC_VERSION_MINOR, OOC_VERSION_PATCH});
+  /// Throws Error(usage) if the library is of another version (major or minor) than its headers
+  /// that the program was compiled with.
+  explicit Coordinator(std::unique_ptr<Device> device, Options options = {})
+      : Coordinator(only(std::move(device)), std::move(options)) {}
 
   /// The same with several devices, which share passes. Throws Error(usage) if there is none.
-  explicit Coordinator(std::vector<std::unique_ptr<Device>> devices, Options options = {},
-                       Version headers = {OOC_VERSION_MAJOR, OOC_VERSION_MINOR, OOC_VERSION_PATCH});
+  explicit Coordinator(std::vector<std::unique_ptr<Device>> devices, Options options = {})
+      : Coordinator(std::move(devices), std::move(options),
+                    Version{OOC_VERSION_MAJOR, OOC_VERSION_MINOR, OOC_VERSION_PATCH}) {}
   ~Coordinator();
   Coordinator(const Coordinator&) = delete;
   Coordinator& operator=(const Coordinator&) = delete;
-
-  /// Sends all records of the inputs through `operation`, and the results to `outputs`, which the
-  /// caller publishes; a pass may have no inputs (see Operation::records()) or no outputs. Returns
-  /// when all threads of the pass have ended, and rethrows the first error of any of them. Throws
-  /// Error: `usage` if the coordinator runs a pass already, for a checksum unless there is one
-  /// input, or without inputs and outputs; `bad_input` if the inputs have different numbers of
-  /// records; `interrupted` if the pass was stopped (see PassOptions::keep_partial). An output that
-  /// was stopped is incomplete, and is to be discarded.
-  ///
-  /// The caller keeps the reservation beyond the pass, until it has freed the memory of lanes that
-  /// the operation holds. The calling thread is bound to the device until then.
-  Stats run(Reservation& pass, std::span<const PassInput> inputs, Operation& operation,
-            const PassOptions& wanted = {}, std::span<const Output> outputs = {});
-
-  /// Runs the share that this process has of a pass: `blocks` gives out its records, of which
-  /// OutcomeStats::covers are done. Throws Error as run() does, and `usage` for a pass that cannot
-  /// be shared, but not `interrupted`.
-  Stats run_share(Reservation& pass, std::span<const PassInput> inputs, Operation& operation,
-                  const PassOptions& wanted, std::span<const Output> outputs, Blocks& blocks);
-
-  /// The same as run() for one input, and an operation that holds no such memory.
-  Stats run(const Source& source, RecordShape record, Operation& operation,
-            const PassOptions& wanted = {}, std::span<const Output> outputs = {});
-
-  /// Keeps other passes out until the reservation dies. Throws Error(usage) if the coordinator is
-  /// busy.
-  Reservation begin_pass();
-
-  /// Reserves the first device and its memory for a job that is no pass, such as a check of a
-  /// result. No pass can run until the reservation dies. The pool and the lanes' buffers of earlier
-  /// passes are freed; the next pass allocates anew. Temporaries of operators stay. Throws
-  /// Error(usage) if the coordinator is busy.
-  Reservation reserve();
-
-  /// The same for several devices, such as those of matmul(): options_of_each() says what each
-  /// may use of the memory on the host.
-  Reservation reserve(std::span<Device* const> devices);
 
   /// Returns the device, or the first of several, which lives as long as the coordinator.
   Device& device() noexcept;
@@ -132,16 +179,18 @@ class OOC_API Coordinator {
   /// limit of memory, too.
   const Options& options() const noexcept;
 
-  /// Returns the options of each of so many devices that work at once: with a part of that memory.
-  Options options_of_each(std::size_t devices) const;
-
   /// The most streams that the next passes use on the first device. A loop over chunks (see Chunks)
   /// on a GPU may use twice as many, each with one buffer instead of two.
   std::size_t streams() const noexcept;
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  friend OOC_API detail::CoordinatorState& detail::state_of(
+      const Coordinator& coordinator) noexcept;
+
+  Coordinator(std::vector<std::unique_ptr<Device>> devices, Options options, Version headers);
+  static std::vector<std::unique_ptr<Device>> only(std::unique_ptr<Device> device);
+
+  std::unique_ptr<detail::CoordinatorState> state_;
 };
 
 }  // namespace ooc

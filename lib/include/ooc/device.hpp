@@ -1,19 +1,26 @@
 #pragma once
 
 #include <ooc/detail/base/api.hpp>
-#include <ooc/detail/device/buffer.hpp>
-#include <ooc/detail/device/metered_memory.hpp>
+#include <ooc/detail/base/language.hpp>
+#include <ooc/memory.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <memory_resource>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace ooc {
+
+class Stream;
+
+namespace detail {
+class Decoder;
+class DeviceBinding;
+OOC_API Decoder& decoder_of(Stream& stream) noexcept;
+}  // namespace detail
 
 /// The kind of a device: the CPU or an NVIDIA GPU.
 enum class DeviceKind { cpu, cuda };
@@ -65,21 +72,44 @@ struct DeviceWindow : DeviceChunk<T> {
   constexpr T& at(std::ptrdiff_t index) const noexcept { return this->data[index]; }
 };
 
-/// The way of a field from a record to the place that it has in another one.
-struct FieldMove {
-  std::size_t from = 0;           ///< offset in the records that are read (bytes)
-  std::size_t to = 0;             ///< offset in those that are made (bytes)
-  std::size_t bytes = 0;          ///< size of the field
-  std::size_t swapped_bytes = 0;  ///< size of its elements if their bytes are reversed on the way
-};
+/// A memory resource that counts allocated bytes and enforces a limit. Thread-safe if the upstream
+/// resource is.
+class OOC_API MeteredMemory final : public MemoryResource {
+ public:
+  /// `what` names the memory in messages: "host memory", "device memory". `upstream` must outlive
+  /// this.
+  MeteredMemory(MemoryResource& upstream, std::string what);
 
-/// Records, and room for those that their fields are moved to. Sizes are in bytes.
-struct MovedRecords {
-  std::byte* target = nullptr;        ///< room for the records that are made
-  std::size_t target_bytes = 0;       ///< of a record
-  const std::byte* source = nullptr;  ///< the records that are read
-  std::size_t source_bytes = 0;       ///< of a record
-  std::size_t count = 0;              ///< number of records
+  /// Sets the most bytes that may be in use. Allocations that would exceed it throw Error(memory).
+  void set_limit(std::size_t bytes) noexcept { limit_ = bytes; }
+
+  /// Returns the most bytes that may be in use.
+  std::size_t limit() const noexcept { return limit_; }
+  /// Returns the bytes that are allocated and not freed.
+  std::size_t bytes_in_use() const noexcept { return in_use_; }
+  /// Returns the bytes left below the limit.
+  std::size_t bytes_left() const noexcept {
+    const std::size_t limit = limit_, in_use = in_use_;
+    return limit > in_use ? limit - in_use : 0;
+  }
+  /// Returns the most bytes in use at one time since restart_peak().
+  std::size_t peak_bytes() const noexcept { return peak_; }
+  /// Begins to look for the peak anew.
+  void restart_peak() noexcept { peak_ = in_use_.load(); }
+  /// Returns how often memory was allocated.
+  std::uint64_t allocations() const noexcept { return allocations_; }
+
+  /// Throws Error(memory) beyond the limit.
+  void* allocate(std::size_t bytes, std::size_t alignment) override;
+  void deallocate(void* data, std::size_t bytes, std::size_t alignment) override;
+
+ private:
+  MemoryResource& upstream_;
+  std::string what_;
+  std::atomic<std::size_t> limit_{SIZE_MAX};
+  std::atomic<std::size_t> in_use_{0};
+  std::atomic<std::size_t> peak_{0};
+  std::atomic<std::uint64_t> allocations_{0};
 };
 
 /// A point in a stream's work that a thread can wait for. All calls may throw Error(device).
@@ -115,19 +145,6 @@ class OOC_API Stream {
   /// Sets memory of the device to zero.
   virtual void fill_zero(void* target, std::size_t bytes) = 0;
 
-  /// Reverses the bytes of each element of `element_bytes` (1, 2, 4 or 8) in an array of `bytes`
-  /// bytes.
-  virtual void swap_bytes(void* data, std::size_t bytes, std::size_t element_bytes) = 0;
-
-  /// Makes each byte but 0 a 1, in rows as those of copy_rows(): of files of bool, in which any
-  /// such byte stands for `true`.
-  virtual void make_bools(void* data, std::size_t pitch, std::size_t row_bytes,
-                          std::size_t rows) = 0;
-
-  /// Copies fields of records, each to its place in the record of that number in another array. The
-  /// arrays do not overlap. What lies between the fields there is left as it is.
-  virtual void move_fields(const MovedRecords& records, std::span<const FieldMove> moves) = 0;
-
   /// Makes `event` the point after all work that is enqueued by now.
   virtual void record(Event& event) = 0;
 
@@ -151,7 +168,11 @@ class OOC_API Stream {
 
   /// Returns a resource for temporary device memory. Freed blocks are reused in stream order, so
   /// that nothing is allocated after the first chunk. Allocate from it with a Buffer.
-  virtual std::pmr::memory_resource& temporaries() noexcept = 0;
+  virtual MemoryResource& temporaries() noexcept = 0;
+
+ private:
+  friend OOC_API detail::Decoder& detail::decoder_of(Stream& stream) noexcept;
+  virtual detail::Decoder& decoder() noexcept = 0;
 };
 
 /// A device that computes: a GPU or the CPU. Created by make_device(). Must outlive its streams,
@@ -171,16 +192,6 @@ class OOC_API Device {
   /// Must be called on each thread before it uses the device for anything but host_memory(). Waits
   /// until the device has started. Throws Error(device) if it is missing or not usable.
   virtual void bind_to_thread() = 0;
-
-  /// Binds the calling thread as bind_to_thread() does, and returns what it was bound to before:
-  /// the context of a GPU, or null if it has not used CUDA.
-  virtual void* bind_for_now() {
-    bind_to_thread();
-    return nullptr;
-  }
-
-  /// Binds the calling thread again to what bind_for_now() returned.
-  virtual void bind_back(void* /*before*/) noexcept {}
 
   /// True if the device has started, or starts at once because the driver is already initialised.
   virtual bool has_started() const { return true; }
@@ -221,6 +232,19 @@ class OOC_API Device {
 
   /// Returns the memory in which device code is fastest.
   MeteredMemory& working_memory() { return reads_host_memory() ? host_memory() : device_memory(); }
+
+ private:
+  friend class detail::DeviceBinding;
+
+  // Binds the calling thread as bind_to_thread() does, and returns what it was bound to before: the
+  // context of a GPU, or null if it has not used CUDA.
+  virtual void* bind_for_now() {
+    bind_to_thread();
+    return nullptr;
+  }
+
+  // Binds the calling thread again to what bind_for_now() returned.
+  virtual void bind_back(void* /*before*/) noexcept {}
 };
 
 /// Returns the host memory (bytes) that the kernel estimates to be available without swapping,
@@ -249,24 +273,24 @@ struct CudaDeviceOptions {
   /// coordinator, a stream or a Buffer; several at once. That GPU is the current one during a call.
   ///
   /// Lifetime: it must outlive the device, and so all Buffers of it.
-  std::pmr::memory_resource* device_memory = nullptr;
+  MemoryResource* device_memory = nullptr;
 };
 
 /// Creates a device for a GPU, which starts in the background: that takes a fifth of a second or
 /// more. Throws Error(device) if libooc was built without CUDA; all other problems with the GPU are
 /// reported by Device::bind_to_thread().
-OOC_API std::unique_ptr<Device> make_cuda_device(const CudaDeviceOptions& options);
+[[nodiscard]] OOC_API std::unique_ptr<Device> make_cuda_device(const CudaDeviceOptions& options);
 
 /// Creates a device for the CPU, or for the GPU with the index `ordinal` as make_cuda_device()
 /// does.
-OOC_API std::unique_ptr<Device> make_device(DeviceKind kind, int ordinal = 0);
+[[nodiscard]] OOC_API std::unique_ptr<Device> make_device(DeviceKind kind, int ordinal = 0);
 
 /// Creates a device for the first GPU if it is usable, else for the CPU.
-OOC_API std::unique_ptr<Device> best_device();
+[[nodiscard]] OOC_API std::unique_ptr<Device> best_device();
 
 /// Creates a device for each GPU that this program may use, and then one for the CPU. GPUs start in
 /// the background, so a faulty one is reported by Device::bind_to_thread() only. In a build without
 /// CUDA, the CPU is the only one.
-OOC_API std::vector<std::unique_ptr<Device>> all_devices();
+[[nodiscard]] OOC_API std::vector<std::unique_ptr<Device>> all_devices();
 
 }  // namespace ooc

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <ooc/detail/device/buffer.hpp>
-#include <ooc/detail/operators/row.hpp>
 #include <ooc/device.hpp>
 #include <ooc/error.hpp>
+#include <ooc/memory.hpp>
+#include <ooc/records.hpp>
 
 #include <thrust/copy.h>
 #include <thrust/execution_policy.h>
@@ -40,7 +40,7 @@ class ThrustAllocator {
   void deallocate(char* data, std::size_t bytes) { resource_->deallocate(data, bytes, 256); }
 
  private:
-  std::pmr::memory_resource* resource_;
+  MemoryResource* resource_;
 };
 
 /// Calls `body(policy)` with the Thrust execution policy of a stream: `thrust::cpp::par` on the

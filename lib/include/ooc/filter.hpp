@@ -112,7 +112,7 @@ class Filter final : public Operation {
   }
   void end(std::size_t /*lane*/, Stream& /*stream*/) override {}
 
-  Part<Nothing> take_part(Cover cover) { return part_without_findings(op_, std::move(cover)); }
+  Found<Nothing> take_part(Cover cover) { return part_without_findings(op_, std::move(cover)); }
 
  private:
   const Op& op_;
@@ -147,7 +147,7 @@ auto filter(Coordinator& coordinator, const Op& op, const From& from, const Targ
             const PassOptions& wanted = {}) {
   const auto inputs = detail::inputs_of<typename Op::Input>(from);
   auto [nothing, stats, kept] = detail::write_files<detail::Filter<Op>>(
-      coordinator, op, inputs, targets, wanted, Purpose::append);
+      coordinator, op, inputs, targets, wanted, detail::Purpose::append);
   const std::uint64_t seen = stats.outcome.bytes / detail::stored_bytes_of(inputs);
   auto found = detail::selections_of(seen, kept);
   return Result<decltype(found)>{found, std::move(stats)};

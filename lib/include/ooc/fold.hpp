@@ -4,16 +4,15 @@
 #include <ooc/detail/base/language.hpp>
 
 #include <ooc/coordinator.hpp>
-#include <ooc/detail/operators/checkpointed.hpp>
-#include <ooc/detail/operators/device_sums.hpp>
+#include <ooc/detail/base/byte_reader.hpp>
+#include <ooc/detail/inputs/pass_inputs.hpp>
+#include <ooc/detail/operators/fold_job.hpp>
 #include <ooc/detail/operators/fold_operation.hpp>
-#include <ooc/detail/operators/input_type.hpp>
-#include <ooc/detail/operators/part.hpp>
-#include <ooc/detail/operators/part_file.hpp>
-#include <ooc/detail/operators/partials.hpp>
-#include <ooc/detail/operators/result.hpp>
-#include <ooc/detail/operators/zip.hpp>
+#include <ooc/detail/pass/run_pass.hpp>
 #include <ooc/error.hpp>
+#include <ooc/memory.hpp>
+#include <ooc/records.hpp>
+#include <ooc/stats.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -117,6 +116,74 @@ struct OOC_API OpaqueState {
 /// A partial that only its operator knows.
 using OpaquePartial = std::unique_ptr<OpaqueState>;
 
+/// A Partial for sums on the device: an array of numbers, 0 at first, to which the operator adds.
+/// It brings merge(), reset() and finish(), so that an operator needs none. finish() copies the
+/// numbers to the host, and merge() adds them there, each to that of its place.
+///
+///     struct ColumnSums {
+///       using Input = ooc::Row<float>;
+///       using Partial = ooc::DeviceSums<double>;
+///       std::size_t columns;
+///       Partial make_partial(ooc::Stream& stream) const { return {stream, columns}; }
+///       void consume(ooc::Stream& stream, ooc::DeviceRows<const float> in, Partial& sums) const {
+///         add_columns<<<...>>>(in.data, in.rows(), in.columns, sums.data());  // your kernel
+///       }
+///     };
+///     ooc::fold(coordinator, ColumnSums{columns}, points).value.values()
+///
+/// Large arrays suit `merge_order = Merge::unordered`: they are then copied once for each stream.
+template <class T>
+requires std::is_arithmetic_v<T>
+class DeviceSums {
+ public:
+  /// Neutral: it has no numbers. The total of an empty source.
+  DeviceSums() = default;
+  DeviceSums(Stream& stream, std::size_t count) : values_(count) { reset(stream); }  ///< zeros
+
+  /// The numbers on the device, until finish(). Only work on the stream may use them.
+  T* data() const noexcept { return memory_.template as<T>(); }
+  std::size_t size() const noexcept { return values_.size(); }  ///< how many there are
+
+  /// The numbers on the host, after finish(): those of a partial, or of the total of a fold.
+  const std::vector<T>& values() const noexcept { return values_; }
+
+  /// Makes all numbers 0 again.
+  void reset(Stream& stream) {
+    memory_ = Buffer(stream.temporaries(), size() * sizeof(T));
+    stream.fill_zero(data(), memory_.size());
+  }
+
+  /// Copies the numbers of several partials to the host, and waits for all of them. Then they have
+  /// no device memory, so a total may outlive the coordinator.
+  static void finish(Stream& stream, std::span<DeviceSums> all) {
+    for (DeviceSums& sums : all) {
+      stream.copy(sums.values_.data(), sums.data(), sums.memory_.size());
+    }
+    stream.synchronize();
+    for (DeviceSums& sums : all) sums.memory_ = Buffer();
+  }
+  /// Adds those of another partial on the host, after finish() of both.
+  void merge(const DeviceSums& part) {
+    if (values_.size() < part.size()) values_.resize(part.size());
+    for (std::size_t i = 0; i < part.size(); ++i) values_[i] += part.values_[i];
+  }
+
+  /// Writes the numbers of a total.
+  void save(std::vector<std::byte>& out) const {
+    for (const T& value : values_) detail::append_bytes(out, value);
+  }
+  /// Reads numbers that were written so. Throws Error(bad_input) if they are not whole.
+  void load(std::span<const std::byte> in) {
+    detail::ByteReader bytes(in);
+    values_.clear();
+    while (bytes.left() != 0) values_.push_back(bytes.take<T>());
+  }
+
+ private:
+  Buffer memory_;
+  std::vector<T> values_;
+};
+
 namespace detail {
 
 /// Says why an operator is no FoldOperator, in one sentence.
@@ -200,34 +267,18 @@ Result<detail::ResultOf<Op>> fold(Coordinator& coordinator, const Op& op, const 
                                   const PassOptions& wanted = {}) {
   const auto inputs = detail::inputs_of<typename Op::Input>(from);
   if (detail::is_divided(coordinator, wanted)) {
-    if constexpr (SavableFold<Op>) {
+    if constexpr (detail::Savable<Op>) {
       auto [found, stats] = detail::fold_divided(coordinator, std::tuple<Op>(op), inputs, wanted);
       return {std::get<0>(std::move(found)), std::move(stats)};
     } else {
       throw detail::is_not_divided(coordinator.ranks(), detail::merge_of<Op>() == Merge::in_order);
     }
   }
-  Coordinator::Reservation pass = coordinator.begin_pass();
+  detail::Reservation pass = detail::begin_pass(coordinator);
   detail::Fold<Op> operation(op, coordinator, detail::record_bytes_of(inputs));
   operation.begin_with(inputs);
-  Stats stats = coordinator.run(pass, inputs, operation, wanted);
+  Stats stats = detail::run_pass(coordinator, pass, inputs, operation, wanted);
   return {operation.take(), std::move(stats)};
-}
-
-/// Folds a section of a source (see section()), or a whole one, and returns what merges with the
-/// same of other sections: a Part, which can be saved. A section begins and ends with whole
-/// partitions of the operator. PassOptions::keep_partial is not used. Throws Error as fold() does,
-/// and Error(usage) for other sections.
-///
-///     constexpr std::size_t partition = Sum::partition_records;
-///     auto [all, stats] = ooc::collect(coordinator, Sum{}, ooc::shard(prices, 0, 2, partition));
-///     all.merge(ooc::collect(coordinator, Sum{}, ooc::shard(prices, 1, 2, partition)).value);
-///     const double sum = std::move(all).result();
-template <SavableFold Op, detail::PassSource From>
-Result<Part<detail::ResultOf<Op>>> collect(Coordinator& coordinator, const Op& op, const From& from,
-                                           const PassOptions& wanted = {}) {
-  auto [parts, stats] = collect(coordinator, std::tuple<Op>(op), from, wanted);
-  return {std::get<0>(std::move(parts)), std::move(stats)};
 }
 
 /// Folds a source with several operators of one Input in one pass. Each finds what it finds alone,
@@ -244,32 +295,13 @@ requires detail::ShareInput<Op, Others...>
   if (detail::is_divided(coordinator, wanted)) {
     return detail::fold_divided(coordinator, operators, inputs, wanted);
   }
-  Coordinator::Reservation pass = coordinator.begin_pass();
+  detail::Reservation pass = detail::begin_pass(coordinator);
   return detail::with_folds(coordinator, operators, inputs, [&](auto&... folds) {
     detail::CompositeOperation together({&folds...});
-    Stats stats = coordinator.run(pass, inputs, together, wanted);
+    Stats stats = detail::run_pass(coordinator, pass, inputs, together, wanted);
     using Results = std::tuple<decltype(folds.take())...>;
     return Result<Results>{Results{folds.take()...}, std::move(stats)};
   });
-}
-
-/// Collects with several operators of one Input in one pass.
-template <SavableFold Op, SavableFold... Others, detail::PassSource From>
-requires detail::ShareInput<Op, Others...>
-    Result<std::tuple<Part<detail::ResultOf<Op>>, Part<detail::ResultOf<Others>>...>> collect(
-        Coordinator& coordinator, const std::tuple<Op, Others...>& operators, const From& from,
-        const PassOptions& wanted = {}) {
-  const auto inputs = detail::inputs_of<typename Op::Input>(from);
-  Coordinator::Reservation pass = coordinator.begin_pass();
-  if (detail::is_divided(coordinator, wanted)) {
-    return detail::or_fail_together(coordinator.ranks(), [&] {
-      detail::CheckpointFile file(wanted.checkpoint, coordinator.ranks());
-      return detail::collect_divided(coordinator, pass, operators, inputs,
-                                     detail::without_keep_partial(wanted), file);
-    });
-  }
-  return detail::collect_pass(coordinator, pass, operators, inputs,
-                              detail::without_keep_partial(wanted));
 }
 
 /// Says what is wrong with an operator, or with the data, if this does not compile.
@@ -281,23 +313,6 @@ requires(!detail::are_folds<Op> || !detail::PassSource<From>) typename detail::A
     detail::explain_folds(std::type_identity<Op>{});
   } else {
     detail::explain_source<From>();
-  }
-  throw Error(ErrorKind::internal, "this does not compile");
-}
-
-/// The same for an operator whose findings cannot be a Part.
-template <class Op, class From>
-requires(!SavableFold<Op> || !detail::PassSource<From>)
-    Result<Part<typename detail::AnyResult<Op>::type>> collect(Coordinator& /*coordinator*/,
-                                                               const Op& /*op*/,
-                                                               const From& /*from*/,
-                                                               const PassOptions& /*wanted*/ = {}) {
-  if constexpr (!detail::PassSource<From>) {
-    detail::explain_source<From>();
-  } else if constexpr (!FoldOperator<Op>) {
-    detail::explain_fold<Op>();
-  } else {
-    detail::explain_part<Op>();
   }
   throw Error(ErrorKind::internal, "this does not compile");
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ooc/detail/dataset/target_file.hpp>
 #include <ooc/detail/operators/fold_operation.hpp>
 #include <ooc/detail/operators/output_job.hpp>
 #include <ooc/detail/operators/outputs.hpp>
@@ -134,7 +135,7 @@ class Map final : public Operation {
   }
   void end(std::size_t /*lane*/, Stream& /*stream*/) override {}
 
-  Part<Nothing> take_part(Cover cover) { return part_without_findings(op_, std::move(cover)); }
+  Found<Nothing> take_part(Cover cover) { return part_without_findings(op_, std::move(cover)); }
 
  private:
   const Op& op_;

@@ -12,12 +12,15 @@
 
 namespace ooc {
 
+class Ranks;
+
 namespace detail {
 class Conversation;
-}
+Conversation& conversation_of(Ranks& ranks) noexcept;
+}  // namespace detail
 
 /// A message from another rank.
-struct Message {
+struct RankMessage {
   std::size_t from = 0;            ///< the rank that has sent it
   std::vector<std::byte> bytes{};  ///< as they were sent
 };
@@ -41,7 +44,7 @@ class OOC_API Communicator {
 
   /// Returns the next message from any rank; nothing if none has arrived. Lets those that were sent
   /// go on. Throws Error(device) if the network has failed.
-  virtual std::optional<Message> receive() = 0;
+  virtual std::optional<RankMessage> receive() = 0;
 
   /// Called at the end if all ranks have left. What was sent arrives before it returns.
   virtual void close() {}
@@ -105,21 +108,11 @@ class OOC_API Ranks {
   /// none has failed. Throws Error(stalled).
   std::optional<std::size_t> leave();
 
-  /// Used by the library.
-  detail::Conversation& conversation() noexcept { return *conversation_; }
-
  private:
+  friend detail::Conversation& detail::conversation_of(Ranks& ranks) noexcept;
+
   std::unique_ptr<detail::Conversation> conversation_;
   int exceptions_;  // on their way when it was constructed
 };
 
-namespace detail {
-
-/// Returns the error for a job that several ranks cannot share.
-OOC_API Error needs_one_rank(std::string why);
-
-/// Throws it if there are several. `ranks` may be null.
-OOC_API void require_one_rank(const Ranks* ranks);
-
-}  // namespace detail
 }  // namespace ooc

@@ -4,7 +4,6 @@
 #include <ooc/detail/base/api.hpp>
 #include <ooc/source.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -15,17 +14,12 @@ namespace ooc {
 template <std::size_t count>
 class Zipped;
 
+class Resident;
+
 namespace detail {
 
 class ResidentMemory;
-
-/// Returns how much of free device memory is for data that stay: all but the buffers of a pass,
-/// and a tenth or 256 MiB, whichever is more, for operators and other programs (bytes).
-constexpr std::uint64_t room_for_resident(std::uint64_t free_bytes, std::uint64_t buffer_bytes) {
-  const std::uint64_t others = std::max(free_bytes / 10, std::uint64_t{256} << 20);
-  return free_bytes > others + buffer_bytes ? free_bytes - others - buffer_bytes : 0;
-}
-
+OOC_API ResidentMemory& memory_of(const Resident& kept) noexcept;
 }  // namespace detail
 
 /// Options of data that stay on the device.
@@ -79,10 +73,9 @@ class OOC_API Resident {
   /// Size of the part of the sources that is on the device (bytes); 0 before the first pass.
   std::uint64_t resident_bytes() const noexcept;
 
-  /// For the passes over it.
-  detail::ResidentMemory& memory() const noexcept { return *memory_; }
-
  private:
+  friend OOC_API detail::ResidentMemory& detail::memory_of(const Resident& kept) noexcept;
+
   Resident(Coordinator& coordinator, const std::vector<const Source*>& sources,
            ResidentOptions options);
 

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <ooc/detail/device/buffer.hpp>
 #include <ooc/detail/operators/output_job.hpp>
 #include <ooc/detail/operators/outputs.hpp>
 #include <ooc/error.hpp>
 #include <ooc/fold.hpp>
+#include <ooc/memory.hpp>
 
 #include <algorithm>
 #include <concepts>
@@ -231,7 +231,7 @@ class Scan final : public Operation {
   void abort() noexcept override { order_.abort(); }
 
   /// Returns the carry after the records that the pass has covered.
-  Part<Value> take_part(Cover cover) {
+  PartialResult<Value> take_part(Cover cover) {
     const Finder finder(op_);
     auto part = std::make_unique<PartOf<Finder>>(finder);
     for (const Lane& lane : lanes_) part->add(0, 0, lane.last);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ooc/detail/operators/outputs.hpp>
+#include <ooc/detail/pass/run_pass.hpp>
 #include <ooc/error.hpp>
 #include <ooc/fold.hpp>
 
@@ -100,13 +101,14 @@ class Write final : public Operation {
 template <WriteOperator Op>
 Result<std::uint64_t> write(Coordinator& coordinator, const Op& op, const TargetsOf<Op>& targets,
                             std::uint64_t count, const PassOptions& wanted = {}) {
-  require_none(wanted.checkpoint);
+  detail::require_none(wanted.checkpoint);
   const auto made = detail::made_with(op, std::nullopt);
   detail::OutputFiles files(count, detail::known_targets(detail::all_of(targets), made), made);
-  Coordinator::Reservation pass = coordinator.begin_pass();
-  detail::Write<Op> operation(op, count, detail::widest_record(std::array<PassInput, 0>{}, made));
-  Stats stats =
-      coordinator.run(pass, {}, operation, detail::without_keep_partial(wanted), files.outputs());
+  detail::Reservation pass = detail::begin_pass(coordinator);
+  detail::Write<Op> operation(op, count,
+                              detail::widest_record(std::array<detail::PassInput, 0>{}, made));
+  Stats stats = detail::run_pass(coordinator, pass, {}, operation,
+                                 detail::without_keep_partial(wanted), files.outputs());
   files.commit(stats);
   return {count, std::move(stats)};
 }

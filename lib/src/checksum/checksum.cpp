@@ -8,7 +8,7 @@
 #include "device/nvtx_range.hpp"
 #include "observe/stopwatch.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 
 std::uint64_t xxh3_64(std::span<const std::byte> bytes) {
   return XXH3_64bits(bytes.data(), bytes.size());
@@ -49,4 +49,4 @@ std::string Checksum::text() const {
   return text.str();
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,6 +1,6 @@
 #include "checksum/xxh3.hpp"
 
-namespace ooc::xxh3 {
+namespace ooc::detail::xxh3 {
 
 void update_sse2(XXH3_state_t& state, const void* data, std::size_t bytes) {
   XXH3_128bits_update(&state, data, bytes);
@@ -12,4 +12,4 @@ Update& best_update() {
   return update_sse2;
 }
 
-}  // namespace ooc::xxh3
+}  // namespace ooc::detail::xxh3

@@ -9,7 +9,7 @@
 
 static_assert(XXH_VERSION_NUMBER >= 800, "XXH3 made other hashes before xxHash 0.8");
 
-namespace ooc::xxh3 {
+namespace ooc::detail::xxh3 {
 
 /// The type of XXH3_128bits_update(). All implementations share one format of the state.
 using Update = void(XXH3_state_t& state, const void* data, std::size_t bytes);
@@ -19,4 +19,4 @@ Update update_sse2, update_avx2, update_avx512;  // each needs a processor with 
 /// Returns the fastest implementation for this processor.
 Update& best_update();
 
-}  // namespace ooc::xxh3
+}  // namespace ooc::detail::xxh3

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <sstream>
 
-namespace ooc {
+namespace ooc::detail {
 
 // Uses strings, because libstdc++ 12 corrupts the heap if memory runs out in `path("a/") / "b"`.
 std::vector<ControlGroup> groups_that_limit(std::string_view controller, const std::string& proc,
@@ -47,4 +47,4 @@ std::optional<double> cores_of_time(const std::string& proc, const std::string& 
   return least;
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,3 +1,5 @@
+#include <ooc/detail/base/heap_memory.hpp>
+#include <ooc/detail/device/decoder.hpp>
 #include <ooc/error.hpp>
 
 #include <algorithm>
@@ -12,7 +14,7 @@
 #include "device/devices.hpp"
 #include "device/memory.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 
 namespace {
 
@@ -71,9 +73,9 @@ class CpuEvent final : public Event {
   std::chrono::steady_clock::time_point when_{};
 };
 
-class CpuStream final : public Stream {
+class CpuStream final : public Stream, public Decoder {
  public:
-  explicit CpuStream(std::pmr::memory_resource& memory) : temporaries_(memory) {}
+  explicit CpuStream(MemoryResource& memory) : temporaries_(memory) {}
 
   DeviceKind kind() const noexcept override { return DeviceKind::cpu; }
   void copy(void* target, const void* source, std::size_t bytes) override {
@@ -129,9 +131,11 @@ class CpuStream final : public Stream {
   void synchronize() override {}
   void check_launch(std::string_view /*what*/) override {}
   void* native() const noexcept override { return nullptr; }
-  std::pmr::memory_resource& temporaries() noexcept override { return temporaries_; }
+  MemoryResource& temporaries() noexcept override { return temporaries_; }
 
  private:
+  Decoder& decoder() noexcept override { return *this; }
+
   RecyclingMemory temporaries_;
 };
 
@@ -151,7 +155,7 @@ class CpuDevice final : public Device {
  private:
   HugePageMemory huge_pages_;
   MeteredMemory host_memory_{huge_pages_, "host memory"};
-  MeteredMemory device_memory_{*std::pmr::new_delete_resource(), "memory"};
+  MeteredMemory device_memory_{heap_memory(), "memory"};
 };
 
 }  // namespace
@@ -160,4 +164,4 @@ std::unique_ptr<Device> make_cpu_device() {
   return std::make_unique<CpuDevice>();
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Checks the results of CUDA calls of all threads. After a faulty kernel or a hardware error the
 /// process has lost the GPU: every later call fails, and nothing is freed any more.
@@ -33,8 +33,8 @@ class Calls {
     const bool is_full = status == cudaErrorMemoryAllocation;
     if (is_full && details.remedies.empty()) {
       details.hint = "free the memory that other programs hold (nvidia-smi shows it)";
-      details.remedies = {{Change::lower, "Options::device_bytes"},
-                          {Change::lower, "Options::chunk_bytes"}};
+      details.remedies = {{RemedyAction::lower, "Options::device_bytes"},
+                          {RemedyAction::lower, "Options::chunk_bytes"}};
     }
     if (has_lost_gpu_) {
       details = {
@@ -57,4 +57,4 @@ class Calls {
   std::atomic<bool> has_lost_gpu_{false};
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -5,7 +5,7 @@
 #include <string>
 #include <system_error>
 
-namespace ooc {
+namespace ooc::detail {
 
 namespace {
 
@@ -46,4 +46,4 @@ std::string how_to_get_code(int major, int minor) {
          std::to_string(minor) + ", or on this machine with native";
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

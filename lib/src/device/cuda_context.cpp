@@ -1,6 +1,6 @@
 #include "device/cuda_context.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 
 namespace {
 
@@ -45,4 +45,4 @@ cudaError_t CudaContext::bind(CUcontext context) const noexcept {
   return error_of(set_current_(context));
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

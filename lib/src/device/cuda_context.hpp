@@ -3,7 +3,7 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// The context that this program has on a GPU.
 ///
@@ -48,4 +48,4 @@ class CudaContext {
   CUcontext own_ = nullptr;
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,6 +1,7 @@
 #include <ooc/detail/base/blocked_signals.hpp>
 #include <ooc/detail/device/cuda_code.hpp>
 #include <ooc/detail/device/cuda_facts.hpp>
+#include <ooc/detail/device/decoder.hpp>
 #include <ooc/detail/device/numa.hpp>
 #include <ooc/error.hpp>
 
@@ -23,6 +24,8 @@
 #include "device/swap_bytes.hpp"
 
 namespace ooc {
+
+using namespace detail;
 
 namespace {
 
@@ -84,16 +87,16 @@ class CudaEvent final : public Event {
   std::unique_ptr<void, DestroyEvent> event_;
 };
 
-class CudaStream final : public Stream {
+class CudaStream final : public Stream, public Decoder {
  public:
-  CudaStream(std::pmr::memory_resource& memory, Calls& calls, const CudaContext& context)
+  CudaStream(MemoryResource& memory, Calls& calls, const CudaContext& context)
       : calls_(calls), temporaries_(memory), owned_(nullptr, DestroyStream{calls, context}) {
     calls_.check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
     owned_.reset(stream_);
   }
 
   /// A stream of the caller's, which is not destroyed.
-  CudaStream(std::pmr::memory_resource& memory, Calls& calls, const CudaContext& context,
+  CudaStream(MemoryResource& memory, Calls& calls, const CudaContext& context,
              cudaStream_t borrowed)
       : calls_(calls),
         temporaries_(memory),
@@ -134,9 +137,11 @@ class CudaStream final : public Stream {
     if (status != cudaSuccess) calls_.fail(status, std::string(what) + " could not be started");
   }
   void* native() const noexcept override { return stream_; }
-  std::pmr::memory_resource& temporaries() noexcept override { return temporaries_; }
+  MemoryResource& temporaries() noexcept override { return temporaries_; }
 
  private:
+  Decoder& decoder() noexcept override { return *this; }
+
   Calls& calls_;
   RecyclingMemory temporaries_;  // outlives the stream, whose destructor does not wait
   std::unique_ptr<void, DestroyStream> owned_;
@@ -161,7 +166,7 @@ void require_gpu(int ordinal, Calls& calls) {
     throw Error(ErrorKind::device, "no usable GPU: " + why,
                 {.why = "there is no NVIDIA GPU here, or its driver is missing or too old",
                  .hint = "check `nvidia-smi`",
-                 .remedies = {{Change::set, "Device::kind", "cpu"}}});
+                 .remedies = {{RemedyAction::set, "Device::kind", "cpu"}}});
   }
   int count = 0;
   calls.check(cudaGetDeviceCount(&count));
@@ -177,10 +182,9 @@ class CudaDevice final : public Device {
   explicit CudaDevice(const CudaDeviceOptions& options)
       : ordinal_(options.ordinal),
         given_(options.device_memory, context_, calls_),
-        device_memory_(options.device_memory != nullptr
-                           ? static_cast<std::pmr::memory_resource&>(given_)
-                           : cuda_,
-                       "device memory") {}
+        device_memory_(
+            options.device_memory != nullptr ? static_cast<MemoryResource&>(given_) : cuda_,
+            "device memory") {}
 
   DeviceKind kind() const noexcept override { return DeviceKind::cuda; }
   std::string name() const override { return name_.get(); }
@@ -278,7 +282,7 @@ class CudaDevice final : public Device {
 
 }  // namespace
 
-std::string why_no_cuda_device() {
+std::string detail::why_no_cuda_device() {
   std::string why = why_none_visible();
   if (!why.empty()) return why;
   constexpr int ordinal = 0;  // the default GPU

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace ooc {
+namespace ooc::detail {
 
 std::string pci_address(int ordinal) {
   std::array<char, 32> text{};
@@ -69,4 +69,4 @@ CudaFacts cuda_facts() {
   return facts;
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -12,7 +12,7 @@
 #include <string>
 #include <thread>
 
-namespace ooc {
+namespace ooc::detail {
 
 namespace {
 
@@ -38,20 +38,20 @@ void touch(std::byte* data, std::size_t bytes) {
 
 }  // namespace
 
-void* CudaMemory::do_allocate(std::size_t bytes, std::size_t /*alignment*/) {
+void* CudaMemory::allocate(std::size_t bytes, std::size_t /*alignment*/) {
   void* data = nullptr;
   const cudaError_t status = cudaMalloc(&data, bytes);
   if (status == cudaSuccess) return data;
   calls_.fail(status, "allocating " + std::to_string(bytes) + " bytes of device memory");
 }
 
-void CudaMemory::do_deallocate(void* data, std::size_t /*bytes*/, std::size_t /*alignment*/) {
+void CudaMemory::deallocate(void* data, std::size_t /*bytes*/, std::size_t /*alignment*/) {
   if (calls_.has_lost_gpu()) return;
   const CudaContext::Binding binding(context_);  // the thread may be one of the program's
   cudaFree(data);
 }
 
-void* GivenMemory::do_allocate(std::size_t bytes, std::size_t alignment) {
+void* GivenMemory::allocate(std::size_t bytes, std::size_t alignment) {
   const CudaContext::Binding binding(context_);
   void* data = nullptr;
   try {
@@ -60,8 +60,8 @@ void* GivenMemory::do_allocate(std::size_t bytes, std::size_t alignment) {
     throw Error(ErrorKind::memory,
                 "allocating " + std::to_string(bytes) + " bytes of device memory",
                 {.why = "the memory resource that the program has given has no more",
-                 .remedies = {{Change::lower, "Options::device_bytes"},
-                              {Change::lower, "Options::chunk_bytes"}}});
+                 .remedies = {{RemedyAction::lower, "Options::device_bytes"},
+                              {RemedyAction::lower, "Options::chunk_bytes"}}});
   }
   // Streams of the library do not wait for the default one, nor for the thread's own, in whose
   // order a pool may have given the memory. It must be free on all of them.
@@ -74,7 +74,7 @@ void* GivenMemory::do_allocate(std::size_t bytes, std::size_t alignment) {
   return data;
 }
 
-void GivenMemory::do_deallocate(void* data, std::size_t bytes, std::size_t alignment) {
+void GivenMemory::deallocate(void* data, std::size_t bytes, std::size_t alignment) {
   if (calls_.has_lost_gpu()) return;
   const CudaContext::Binding binding(context_);
   upstream_->deallocate(data, bytes, alignment);
@@ -88,7 +88,7 @@ void PinnedMemory::lock_early() {
   }
 }
 
-void* PinnedMemory::do_allocate(std::size_t bytes, std::size_t alignment) {
+void* PinnedMemory::allocate(std::size_t bytes, std::size_t alignment) {
   void* const data = pages_.allocate(bytes, alignment);
   try {
     touch(static_cast<std::byte*>(data), bytes);
@@ -105,7 +105,7 @@ void* PinnedMemory::do_allocate(std::size_t bytes, std::size_t alignment) {
   return data;
 }
 
-void PinnedMemory::do_deallocate(void* data, std::size_t bytes, std::size_t alignment) {
+void PinnedMemory::deallocate(void* data, std::size_t bytes, std::size_t alignment) {
   {
     const std::scoped_lock lock(mutex_);
     const auto is_this = [data](std::span<std::byte> block) { return block.data() == data; };
@@ -124,7 +124,7 @@ void PinnedMemory::lock_pages(void* data, std::size_t bytes) {
   if (status == cudaSuccess) return;
   calls_.fail(
       status, "page-locking " + std::to_string(bytes) + " bytes of host memory",
-      {.hint = "check `ulimit -l`", .remedies = {{Change::lower, "Options::memory_bytes"}}});
+      {.hint = "check `ulimit -l`", .remedies = {{RemedyAction::lower, "Options::memory_bytes"}}});
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -3,7 +3,6 @@
 #include <ooc/device.hpp>
 
 #include <cstddef>
-#include <memory_resource>
 #include <mutex>
 #include <span>
 #include <vector>
@@ -12,39 +11,33 @@
 #include "device/cuda_context.hpp"
 #include "device/memory.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Memory of the GPU that is bound to the calling thread.
-class CudaMemory final : public std::pmr::memory_resource {
+class CudaMemory final : public MemoryResource {
  public:
   CudaMemory(const CudaContext& context, Calls& calls) : context_(context), calls_(calls) {}
 
- private:
-  void* do_allocate(std::size_t bytes, std::size_t alignment) override;
-  void do_deallocate(void* data, std::size_t bytes, std::size_t alignment) override;
-  bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
-    return this == &other;
-  }
+  void* allocate(std::size_t bytes, std::size_t alignment) override;
+  void deallocate(void* data, std::size_t bytes, std::size_t alignment) override;
 
+ private:
   const CudaContext& context_;
   Calls& calls_;
 };
 
 /// Device memory of the program's own allocator. CudaDeviceOptions::device_memory says what that
 /// may expect, and what it has to do.
-class GivenMemory final : public std::pmr::memory_resource {
+class GivenMemory final : public MemoryResource {
  public:
-  GivenMemory(std::pmr::memory_resource* upstream, const CudaContext& context, Calls& calls)
+  GivenMemory(MemoryResource* upstream, const CudaContext& context, Calls& calls)
       : upstream_(upstream), context_(context), calls_(calls) {}
 
- private:
-  void* do_allocate(std::size_t bytes, std::size_t alignment) override;
-  void do_deallocate(void* data, std::size_t bytes, std::size_t alignment) override;
-  bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
-    return this == &other;
-  }
+  void* allocate(std::size_t bytes, std::size_t alignment) override;
+  void deallocate(void* data, std::size_t bytes, std::size_t alignment) override;
 
-  std::pmr::memory_resource* upstream_;
+ private:
+  MemoryResource* upstream_;
   const CudaContext& context_;
   Calls& calls_;
 };
@@ -54,7 +47,7 @@ class GivenMemory final : public std::pmr::memory_resource {
 /// Each block is registered in one piece, because a copy must not cross from one registration into
 /// the next. Memory can be allocated, and read into, before CUDA has started; lock_early()
 /// registers it later. Thread-safe.
-class PinnedMemory final : public std::pmr::memory_resource {
+class PinnedMemory final : public MemoryResource {
  public:
   PinnedMemory(const CudaContext& context, Calls& calls) : context_(context), calls_(calls) {}
 
@@ -62,13 +55,10 @@ class PinnedMemory final : public std::pmr::memory_resource {
   /// still unregistered then can be registered by another call, or freed.
   void lock_early();
 
- private:
-  void* do_allocate(std::size_t bytes, std::size_t alignment) override;
-  void do_deallocate(void* data, std::size_t bytes, std::size_t alignment) override;
-  bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
-    return this == &other;
-  }
+  void* allocate(std::size_t bytes, std::size_t alignment) override;
+  void deallocate(void* data, std::size_t bytes, std::size_t alignment) override;
 
+ private:
   void lock_pages(void* data, std::size_t bytes);
 
   const CudaContext& context_;
@@ -79,4 +69,4 @@ class PinnedMemory final : public std::pmr::memory_resource {
   std::vector<std::span<std::byte>> early_;  // not registered yet
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -2,7 +2,7 @@
 
 #include "device/nvtx_range.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 
 namespace {
 
@@ -32,4 +32,4 @@ void end_nvtx_range(std::uint64_t range) noexcept {
   nvtx3::end_range_in<Domain>(nvtx3::range_handle{range});
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -6,6 +6,12 @@
 
 namespace ooc {
 
+using namespace detail;
+
+Decoder& detail::decoder_of(Stream& stream) noexcept {
+  return stream.decoder();
+}
+
 void Stream::drain() noexcept {
   try {
     synchronize();

@@ -3,7 +3,6 @@
 #include <ooc/detail/base/text_file.hpp>
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/device/control_groups.hpp>
-#include <ooc/detail/device/metered_memory.hpp>
 #include <ooc/device.hpp>
 #include <ooc/error.hpp>
 
@@ -18,6 +17,8 @@
 #include <utility>
 
 namespace ooc {
+
+using namespace detail;
 
 namespace {
 
@@ -76,10 +77,10 @@ std::uint64_t available_host_bytes() {
   return available;
 }
 
-MeteredMemory::MeteredMemory(std::pmr::memory_resource& upstream, std::string what)
+MeteredMemory::MeteredMemory(MemoryResource& upstream, std::string what)
     : upstream_(upstream), what_(std::move(what)) {}
 
-void* MeteredMemory::do_allocate(std::size_t bytes, std::size_t alignment) {
+void* MeteredMemory::allocate(std::size_t bytes, std::size_t alignment) {
   const std::size_t in_use = in_use_.fetch_add(bytes) + bytes;
   if (in_use > limit_) {
     in_use_ -= bytes;
@@ -88,11 +89,11 @@ void* MeteredMemory::do_allocate(std::size_t bytes, std::size_t alignment) {
                 std::to_string(bytes) + " more bytes of " + what_ + " are needed, but " +
                     std::to_string(in_use - bytes) + " of the " + std::to_string(limit_) +
                     " allowed are in use",
-                {.remedies = {
-                     {Change::raise, is_of_host ? "Options::memory_bytes" : "Options::device_bytes",
-                      std::to_string(in_use)},
-                     {Change::lower, "Options::chunk_bytes"},
-                     {Change::lower, "Options::streams"}}});
+                {.remedies = {{RemedyAction::raise,
+                               is_of_host ? "Options::memory_bytes" : "Options::device_bytes",
+                               std::to_string(in_use)},
+                              {RemedyAction::lower, "Options::chunk_bytes"},
+                              {RemedyAction::lower, "Options::streams"}}});
   }
   void* data = nullptr;
   try {
@@ -108,12 +109,12 @@ void* MeteredMemory::do_allocate(std::size_t bytes, std::size_t alignment) {
   return data;
 }
 
-void MeteredMemory::do_deallocate(void* data, std::size_t bytes, std::size_t alignment) {
+void MeteredMemory::deallocate(void* data, std::size_t bytes, std::size_t alignment) {
   upstream_.deallocate(data, bytes, alignment);
   in_use_ -= bytes;
 }
 
-void* HugePageMemory::do_allocate(std::size_t bytes, std::size_t /*alignment*/) {
+void* HugePageMemory::allocate(std::size_t bytes, std::size_t /*alignment*/) {
   // mmap() aligns to 4 KiB only: map one more huge page and unmap both ends.
   const std::size_t wanted = round_up(std::max<std::size_t>(bytes, 1), huge_page_bytes);
   const std::size_t mapped = wanted + huge_page_bytes;
@@ -133,15 +134,11 @@ void* HugePageMemory::do_allocate(std::size_t bytes, std::size_t /*alignment*/) 
   return data;
 }
 
-void HugePageMemory::do_deallocate(void* data, std::size_t bytes, std::size_t /*alignment*/) {
+void HugePageMemory::deallocate(void* data, std::size_t bytes, std::size_t /*alignment*/) {
   munmap(data, round_up(std::max<std::size_t>(bytes, 1), huge_page_bytes));
 }
 
-bool HugePageMemory::do_is_equal(const std::pmr::memory_resource& other) const noexcept {
-  return dynamic_cast<const HugePageMemory*>(&other) != nullptr;
-}
-
-RecyclingMemory::RecyclingMemory(std::pmr::memory_resource& upstream) : upstream_(upstream) {}
+RecyclingMemory::RecyclingMemory(MemoryResource& upstream) : upstream_(upstream) {}
 
 RecyclingMemory::~RecyclingMemory() {
   for (const Block& block : blocks_) {
@@ -149,7 +146,7 @@ RecyclingMemory::~RecyclingMemory() {
   }
 }
 
-void* RecyclingMemory::do_allocate(std::size_t bytes, std::size_t /*alignment*/) {
+void* RecyclingMemory::allocate(std::size_t bytes, std::size_t /*alignment*/) {
   const auto fits = std::ranges::find_if(
       blocks_, [&](const Block& block) { return block.free && block.bytes >= bytes; });
   if (fits != blocks_.end()) {
@@ -162,12 +159,8 @@ void* RecyclingMemory::do_allocate(std::size_t bytes, std::size_t /*alignment*/)
   return blocks_.back().data;
 }
 
-void RecyclingMemory::do_deallocate(void* data, std::size_t /*bytes*/, std::size_t /*alignment*/) {
+void RecyclingMemory::deallocate(void* data, std::size_t /*bytes*/, std::size_t /*alignment*/) {
   std::ranges::find(blocks_, data, &Block::data)->free = true;
-}
-
-bool RecyclingMemory::do_is_equal(const std::pmr::memory_resource& other) const noexcept {
-  return this == &other;
 }
 
 }  // namespace ooc

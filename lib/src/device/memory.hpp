@@ -1,30 +1,33 @@
 #pragma once
 
+#include <ooc/memory.hpp>
+
 #include <cstddef>
-#include <memory_resource>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Anonymous memory in huge pages if the kernel provides them: fewer and longer segments for the
 /// disk's DMA, and cheaper page-locking. Blocks are aligned to 2 MiB; intended for few, large
 /// blocks. Throws Error(memory). Thread-safe.
-class HugePageMemory final : public std::pmr::memory_resource {
- private:
-  void* do_allocate(std::size_t bytes, std::size_t alignment) override;
-  void do_deallocate(void* data, std::size_t bytes, std::size_t alignment) override;
-  bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override;
+class HugePageMemory final : public MemoryResource {
+ public:
+  void* allocate(std::size_t bytes, std::size_t alignment) override;
+  void deallocate(void* data, std::size_t bytes, std::size_t alignment) override;
 };
 
 /// A memory resource that reuses freed blocks for later allocations. This is safe without
 /// synchronisation within one stream, whose work is in order: the next user's work runs after the
 /// previous user's. Used by one thread.
-class RecyclingMemory final : public std::pmr::memory_resource {
+class RecyclingMemory final : public MemoryResource {
  public:
-  explicit RecyclingMemory(std::pmr::memory_resource& upstream);
+  explicit RecyclingMemory(MemoryResource& upstream);
   ~RecyclingMemory() override;
   RecyclingMemory(const RecyclingMemory&) = delete;
   RecyclingMemory& operator=(const RecyclingMemory&) = delete;
+
+  void* allocate(std::size_t bytes, std::size_t alignment) override;
+  void deallocate(void* data, std::size_t bytes, std::size_t alignment) override;
 
  private:
   struct Block {
@@ -33,12 +36,8 @@ class RecyclingMemory final : public std::pmr::memory_resource {
     bool free;
   };
 
-  void* do_allocate(std::size_t bytes, std::size_t alignment) override;
-  void do_deallocate(void* data, std::size_t bytes, std::size_t alignment) override;
-  bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override;
-
-  std::pmr::memory_resource& upstream_;
+  MemoryResource& upstream_;
   std::vector<Block> blocks_;
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -3,7 +3,7 @@
 
 #include "device/move_fields.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 
 namespace {
 
@@ -92,4 +92,4 @@ cudaError_t move_fields_cuda(const MovedRecords& records, std::span<const FieldM
   return cudaSuccess;
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

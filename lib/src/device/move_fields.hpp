@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ooc/detail/device/decoder.hpp>
 #include <ooc/device.hpp>
 
 #include <cuda_runtime_api.h>
@@ -7,10 +8,10 @@
 #include <cstddef>
 #include <span>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Enqueues kernels that do what Stream::move_fields() says.
 cudaError_t move_fields_cuda(const MovedRecords& records, std::span<const FieldMove> moves,
                              cudaStream_t stream);
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -10,7 +10,7 @@
 #include <limits>
 #include <sstream>
 
-namespace ooc {
+namespace ooc::detail {
 
 namespace {
 
@@ -57,4 +57,4 @@ bool bind_to_numa_node(int node, const std::string& sys) {
   return true;
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

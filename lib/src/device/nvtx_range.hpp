@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ooc {
+namespace ooc::detail {
 
 // Ranges on the timelines of NVIDIA's tools, such as Nsight Systems, with the chunk's index as
 // payload. Without such a tool they cost one pointer test. They do nothing in a build without CUDA.
@@ -21,4 +21,4 @@ class NvtxRange {
 std::uint64_t begin_nvtx_range(const char* name, std::size_t chunk) noexcept;
 void end_nvtx_range(std::uint64_t range) noexcept;
 
-}  // namespace ooc
+}  // namespace ooc::detail

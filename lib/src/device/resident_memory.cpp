@@ -1,6 +1,7 @@
 #include "device/resident_memory.hpp"
 
 #include <ooc/detail/base/units.hpp>
+#include <ooc/detail/device/resident_room.hpp>
 #include <ooc/error.hpp>
 #include <ooc/resident.hpp>
 
@@ -25,13 +26,13 @@ ResidentMemory::ResidentMemory(Device& device, const std::vector<const Source*>&
 
 std::uint64_t ResidentMemory::source_bytes() const noexcept {
   std::uint64_t sum = 0;
-  for (const Part& part : parts_) sum += part.source->bytes();
+  for (const PartialResult& part : parts_) sum += part.source->bytes();
   return sum;
 }
 
 std::uint64_t ResidentMemory::bytes() const noexcept {
   std::uint64_t sum = 0;
-  for (const Part& part : parts_) sum += part.held;
+  for (const PartialResult& part : parts_) sum += part.held;
   return sum;
 }
 
@@ -47,7 +48,7 @@ std::uint64_t ResidentMemory::records(std::span<const RecordShape> shapes) const
 std::uint64_t ResidentMemory::divide(std::uint64_t bytes) noexcept {
   const std::uint64_t all = source_bytes();
   std::uint64_t end = 0;
-  for (Part& part : parts_) {
+  for (PartialResult& part : parts_) {
     part.begin = end;
     part.places = static_cast<std::uint64_t>(static_cast<unsigned __int128>(bytes) *
                                              part.source->bytes() / all);
@@ -85,7 +86,7 @@ void ResidentMemory::require_on(const Device& device) const {
 
 std::byte* ResidentMemory::place(std::size_t source, std::uint64_t first,
                                  std::uint64_t bytes) const noexcept {
-  const Part& part = parts_[source];
+  const PartialResult& part = parts_[source];
   if (memory_.size() == 0) return nullptr;
   const std::uint64_t end = this->bytes() != 0 ? part.held : part.places;
   return first + bytes <= end ? memory_.data() + part.begin + first : nullptr;
@@ -104,7 +105,7 @@ void ResidentMemory::hold(std::uint64_t records, std::uint64_t step_records,
 
 bool ResidentMemory::release() noexcept {
   may_take_ = false;
-  for (Part& part : parts_) part.held = 0;
+  for (PartialResult& part : parts_) part.held = 0;
   const bool had_memory = memory_.size() != 0;
   memory_ = Buffer();
   return had_memory;

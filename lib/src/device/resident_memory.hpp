@@ -1,8 +1,9 @@
 #pragma once
 
-#include <ooc/detail/device/buffer.hpp>
 #include <ooc/detail/pass/pass_input.hpp>
+#include <ooc/detail/pass/run_pass.hpp>
 #include <ooc/device.hpp>
+#include <ooc/memory.hpp>
 #include <ooc/source.hpp>
 
 #include <atomic>
@@ -60,7 +61,7 @@ class ResidentMemory {
 
  private:
   /// The kept records of a source.
-  struct Part {
+  struct PartialResult {
     const Source* source;
     std::uint64_t begin = 0;   // of its place in the memory
     std::uint64_t places = 0;  // bytes that have one
@@ -74,7 +75,7 @@ class ResidentMemory {
   std::uint64_t most_bytes_;
   bool may_take_;
   Buffer memory_;
-  std::vector<Part> parts_;
+  std::vector<PartialResult> parts_;
   std::atomic<std::uint64_t> used_{0};
 };
 

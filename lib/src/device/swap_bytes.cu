@@ -3,7 +3,7 @@
 
 #include "device/swap_bytes.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 
 namespace {
 
@@ -83,4 +83,4 @@ cudaError_t find_device_code() {
   return cudaFuncGetAttributes(&attributes, swap_words<std::uint32_t>);
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Enqueues a kernel that reverses the bytes of each element (2, 4 or 8 bytes) of an aligned
 /// array. `bytes`: size of the array.
@@ -18,4 +18,4 @@ cudaError_t make_bools_cuda(void* data, std::size_t pitch, std::size_t row_bytes
 /// Looks up a kernel on the current device. Fails if this build has no code for the device.
 cudaError_t find_device_code();
 
-}  // namespace ooc
+}  // namespace ooc::detail

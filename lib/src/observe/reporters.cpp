@@ -5,7 +5,7 @@
 
 #include "device/nvtx_range.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 
 namespace {
 
@@ -94,4 +94,4 @@ void EventReporter::set_origin() {
   }
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,8 +1,10 @@
-#include <ooc/detail/observe/stats.hpp>
+#include <ooc/stats.hpp>
 
 #include <algorithm>
 
 namespace ooc {
+
+using namespace detail;
 
 namespace {
 

@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Measures the time since its construction (seconds).
 class Stopwatch {
@@ -28,4 +28,4 @@ class Timed {
   Stopwatch watch_;
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

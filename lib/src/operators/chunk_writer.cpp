@@ -1,4 +1,6 @@
-#include <ooc/detail/operators/chunk_writer.hpp>
+#include <ooc/chunks.hpp>
+#include <ooc/detail/dataset/target_file.hpp>
+#include <ooc/detail/device/decoder.hpp>
 
 #include <ooc/detail/operators/outputs.hpp>
 #include <ooc/detail/sizing/facts.hpp>
@@ -9,9 +11,11 @@
 #include <string>
 #include <utility>
 
-#include "operators/type_words.hpp"
+#include "inputs/type_words.hpp"
 
 namespace ooc {
+
+using namespace detail;
 namespace {
 
 /// Throws Error(usage) for a writer that is used in the wrong order.
@@ -128,7 +132,7 @@ void ChunkWriter::put(Stream& stream, std::size_t count) {
   require(count <= room.device.size() / state.made.bytes(),
           "so many rows there was no room for: " + std::to_string(count), "give it a larger room");
   const std::size_t swapped = state.output().swapped_bytes;
-  if (bytes != 0 && swapped != 0) stream.swap_bytes(room.device.data(), bytes, swapped);
+  if (bytes != 0 && swapped != 0) decoder_of(stream).swap_bytes(room.device.data(), bytes, swapped);
   if (bytes != 0 && room.host.size() != 0) {
     stream.copy(room.host.data(), room.device.data(), bytes);
   }

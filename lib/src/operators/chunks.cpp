@@ -1,7 +1,8 @@
 #include <ooc/chunks.hpp>
+#include <ooc/detail/pass/run_pass.hpp>
 
 #include <ooc/detail/base/threads.hpp>
-#include <ooc/detail/operators/partials.hpp>
+#include <ooc/detail/partials/partials.hpp>
 #include <ooc/error.hpp>
 
 #include <algorithm>
@@ -15,9 +16,11 @@
 #include <thread>
 #include <utility>
 
-#include "operators/type_words.hpp"
+#include "inputs/type_words.hpp"
 
 namespace ooc {
+
+using namespace detail;
 namespace detail {
 
 /// Size of a step on a GPU if the caller gives none. To hand over a step takes as long as to copy a
@@ -151,7 +154,7 @@ LentStep* Lender::take() {
           "all chunks that can be on the device at once are lent: " + std::to_string(lent()),
           {.why = "there is no memory for another",
            .hint = "let a Lease die before the next call",
-           .remedies = {{Change::raise, "Options::streams"}}});
+           .remedies = {{RemedyAction::raise, "Options::streams"}}});
     }
     changed_.wait(lock);
   }
@@ -241,7 +244,7 @@ struct Chunks::State {
 
   Coordinator& coordinator;
   ChunksOptions options;
-  Coordinator::Reservation pass;
+  Reservation pass;
   std::vector<PassInput> inputs;
   std::shared_ptr<detail::Lender> lender;
   std::map<void*, std::unique_ptr<Stream>> streams;  // of the caller
@@ -284,7 +287,7 @@ Chunks::State::State(Coordinator& used, const std::vector<detail::ChunkSource>& 
                      ChunksOptions given)
     : coordinator(used),
       options(std::move(given)),
-      pass(used.begin_pass()),
+      pass(begin_pass(used)),
       inputs(inputs_of(sources)),
       lender(std::make_shared<detail::Lender>(used.device(), lending_of(options), sources,
                                               detail::record_bytes_of(inputs))),
@@ -304,7 +307,7 @@ void Chunks::State::run() {
     PassOptions wanted = options.pass;
     wanted.stop = stop.get_token();
     wanted.keep_partial = true;  // next() says that it was stopped
-    stats = coordinator.run(pass, inputs, *lender, wanted);
+    stats = run_pass(coordinator, pass, inputs, *lender, wanted);
   } catch (...) {
     error = std::current_exception();
   }

@@ -1,5 +1,7 @@
+#include <ooc/detail/dataset/target_file.hpp>
 #include <ooc/detail/operators/outputs.hpp>
 
+#include <ooc/detail/parts/part_file.hpp>
 #include <ooc/detail/sizing/facts.hpp>
 #include <ooc/error.hpp>
 
@@ -10,9 +12,9 @@
 #include <system_error>
 #include <vector>
 
+#include "inputs/distinct_fields.hpp"
+#include "inputs/type_words.hpp"
 #include "observe/stopwatch.hpp"
-#include "operators/distinct_fields.hpp"
-#include "operators/type_words.hpp"
 
 namespace ooc::detail {
 
@@ -37,7 +39,7 @@ const Target& checked(const Target& target, const MadeRecords& made) {
                 {.path = target.path,
                  .why = says_struct ? "structs are written as they are in memory" : "",
                  .hint = "leave the type of the target out: it is that of the operator's Output",
-                 .remedies = {{Change::set, "Target::type", words_for(*type)}}});
+                 .remedies = {{RemedyAction::set, "Target::type", words_for(*type)}}});
   }
   const std::size_t held = size_of(wanted);
   if (held == element_bytes) return target;
@@ -45,7 +47,7 @@ const Target& checked(const Target& target, const MadeRecords& made) {
               target.path.string() + ": the operator makes elements of " +
                   std::to_string(element_bytes) + " bytes, those of " + words_for(wanted) +
                   " have " + std::to_string(held),
-              {.path = target.path, .remedies = {{Change::set, "Target::type"}}});
+              {.path = target.path, .remedies = {{RemedyAction::set, "Target::type"}}});
 }
 
 /// The same for all names of a file, whether it exists or not.

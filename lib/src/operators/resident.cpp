@@ -1,4 +1,5 @@
-#include <ooc/detail/operators/zip.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
+#include <ooc/detail/inputs/pass_inputs.hpp>
 #include <ooc/error.hpp>
 #include <ooc/resident.hpp>
 
@@ -8,10 +9,12 @@
 
 namespace ooc {
 
+using namespace detail;
+
 namespace {
 
 void require_readable_again(const Source& source) {
-  source.require_unread();
+  detail::require_unread(source);
   if (!source.is_produced()) return;
   throw Error(ErrorKind::usage, source.name() + ": cannot stay on the device",
               {.why = "it is read once, so there is no pass after the first",
@@ -40,6 +43,10 @@ std::size_t Resident::sources() const noexcept {
 
 std::uint64_t Resident::resident_bytes() const noexcept {
   return memory_->bytes();
+}
+
+detail::ResidentMemory& detail::memory_of(const Resident& kept) noexcept {
+  return *kept.memory_;
 }
 
 void detail::require_sources(const Resident& kept, std::size_t count) {

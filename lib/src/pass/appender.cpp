@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-namespace ooc {
+namespace ooc::detail {
 
 Appender::Appender(std::span<const Output> outputs, const SequentialPlan& reads, std::size_t window)
     : outputs_(outputs), reads_(reads), extents_(window) {
@@ -47,4 +47,4 @@ std::span<const Extent> Appender::extents(std::size_t chunk, std::span<Extent> s
   return storage.first(static_cast<std::size_t>(end - storage.begin()));
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

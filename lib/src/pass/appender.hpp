@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// The plan of what a pass appends to its outputs: the place of each step is known when the lengths
 /// of all steps before it are. Lanes append their steps one after another; the writer asks for a
@@ -44,4 +44,4 @@ class Appender final : public Plan {
   std::vector<std::vector<Extent>> extents_;  // by chunk modulo the window
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

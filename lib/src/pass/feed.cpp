@@ -10,7 +10,7 @@
 #include "observe/stopwatch.hpp"
 #include "pass/inline_readers.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 
 namespace {
 
@@ -241,4 +241,4 @@ void CopyFeed::copy_ahead() {
   if (is_loaded(*drawn.step)) fill(drawn, memory_[other]);
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <ooc/detail/device/buffer.hpp>
 #include <ooc/detail/observe/reporters.hpp>
-#include <ooc/detail/observe/stats.hpp>
 #include <ooc/detail/pool/chunk_pool.hpp>
 #include <ooc/device.hpp>
+#include <ooc/memory.hpp>
+#include <ooc/stats.hpp>
 
 #include <array>
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 #include "pass/pass_parts.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 
 /// The records of a step, in memory that device code can read, as they are stored.
 struct FedStep {
@@ -139,4 +139,4 @@ class CopyFeed final : public Feed {
   std::size_t turn_ = 0;
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,6 +1,6 @@
 #include "pass/inline_readers.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 
 InlineReaders::InlineReaders(const std::vector<const File*>& files, const SequentialPlan& plan,
                              ChunkPool& pool, const IoConfig& config, std::size_t lanes,
@@ -48,4 +48,4 @@ double InlineReaders::seconds_busy() const noexcept {
   return seconds;
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

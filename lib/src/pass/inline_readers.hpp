@@ -1,8 +1,8 @@
 #pragma once
 
+#include <ooc/coordinator.hpp>
 #include <ooc/detail/file/file.hpp>
 #include <ooc/detail/observe/reporters.hpp>
-#include <ooc/detail/pass/pass_options.hpp>
 #include <ooc/detail/pool/chunk_pool.hpp>
 #include <ooc/detail/pool/plan.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
@@ -13,7 +13,7 @@
 #include <memory>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// The readers with which the lanes of a CPU load their own steps out of the page cache. Copying a
 /// step takes a core as long as computing it, and the core that copies a step then computes it out
@@ -47,4 +47,4 @@ class InlineReaders {
   std::vector<Loader> loaders_;
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

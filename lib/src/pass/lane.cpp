@@ -8,7 +8,7 @@
 #include "device/resident_memory.hpp"
 #include "observe/stopwatch.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 
 Lane::Lane(Device& device, std::size_t index) : device_(device), index_(index) {}
 
@@ -133,7 +133,7 @@ Lane::Kernel& Lane::process(const PassParts& pass, const FedStep& step, const St
   for (std::size_t i = 0; i < out.outputs.size(); ++i) {
     const auto [data, size] = out.outputs[i];
     const std::size_t swapped = pass.outputs[i].swapped_bytes;
-    if (swapped != 0) stream_->swap_bytes(data, size, swapped);
+    if (swapped != 0) decoder_of(*stream_).swap_bytes(data, size, swapped);
   }
   stream_->record(*kernel.ended);
   kernel.is_pending = true;
@@ -168,11 +168,11 @@ void prepare(std::span<const std::unique_ptr<Lane>> lanes, Device& device, const
     const MeteredMemory& memory = device.device_memory();
     const std::uint64_t allowed = memory.bytes_left();
     const bool is_limited = allowed < buffer_bytes;
-    std::vector<Remedy> remedies{{Change::lower, "Options::chunk_bytes"},
-                                 {Change::lower, "Options::streams"}};
+    std::vector<Remedy> remedies{{RemedyAction::lower, "Options::chunk_bytes"},
+                                 {RemedyAction::lower, "Options::streams"}};
     if (is_limited) {
       const std::string least = std::to_string(memory.bytes_in_use() + buffer_bytes);
-      remedies.insert(remedies.begin(), {Change::raise, "Options::device_bytes", least});
+      remedies.insert(remedies.begin(), {RemedyAction::raise, "Options::device_bytes", least});
     }
     throw NoRoom(
         ErrorKind::memory,
@@ -186,4 +186,4 @@ void prepare(std::span<const std::unique_ptr<Lane>> lanes, Device& device, const
   }
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <ooc/detail/device/buffer.hpp>
 #include <ooc/detail/observe/reporters.hpp>
-#include <ooc/detail/observe/stats.hpp>
 #include <ooc/device.hpp>
 #include <ooc/error.hpp>
+#include <ooc/memory.hpp>
+#include <ooc/stats.hpp>
 
 #include <array>
 #include <cstddef>
@@ -19,7 +19,7 @@
 #include "pass/sink.hpp"
 #include "sizing/layout.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 
 /// A stream, its device memory and, during a pass, the thread that calls run(), which takes one
 /// step after another through the operation.
@@ -92,4 +92,4 @@ class NoRoom final : public Error {
 void prepare(std::span<const std::unique_ptr<Lane>> lanes, Device& device, const Observe& observe,
              std::size_t buffer_bytes);
 
-}  // namespace ooc
+}  // namespace ooc::detail

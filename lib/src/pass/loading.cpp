@@ -1,17 +1,18 @@
 #include "pass/loading.hpp"
 
 #include <numeric>
+#include <ooc/detail/dataset/source_access.hpp>
 
 #include "sizing/dry_run_pass.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 
 namespace {
 
-std::vector<const File*> files_of(std::span<const PassInput> inputs) {
+std::vector<const File*> files_to_read(std::span<const PassInput> inputs) {
   std::vector<const File*> files;
   for (const PassInput& input : inputs) {
-    for (const File& file : input.source.files()) files.push_back(&file);
+    for (const File& file : files_of(input.source)) files.push_back(&file);
   }
   return files;
 }
@@ -27,11 +28,11 @@ Loading::Loading(const Options& options, const PassOptions& wanted, const Layout
     const auto& [source, record, decoding, resident] = inputs.front();
     // Elements are whole, too, where an operator reads their bytes.
     const std::size_t whole = std::lcm(record.bytes, size_of(source.type().value_or(DType{})));
-    producer_.emplace(*source.producer(), pool, layout.plan.chunk_bytes(), whole, wanted.stop);
+    producer_.emplace(*producer_of(source), pool, layout.plan.chunk_bytes(), whole, wanted.stop);
     producer_->set_observer(reporter_);
     return;
   }
-  const std::vector<const File*> files = files_of(inputs);
+  const std::vector<const File*> files = files_to_read(inputs);
   if (layout.reads_inline) {
     inline_.emplace(files, layout.plan, pool, config_, layout.lanes, wanted);
     return;
@@ -73,7 +74,7 @@ void Loading::describe(Stats& stats) const {
   if (tuner_ && tuner_->best() != first_depth_) {
     stats.layout.queue_depth = tuner_->best();
     stats.layout.reasons.push_back(
-        {.what = Choice::queue_depth, .figures = {tuner_->best(), first_depth_}});
+        {.what = ReasonKind::queue_depth, .figures = {tuner_->best(), first_depth_}});
   }
 }
 
@@ -94,4 +95,4 @@ void Loading::tune(const Layout& layout, TunedDepth depth) {
   });
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

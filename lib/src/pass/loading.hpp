@@ -20,7 +20,7 @@
 #include "pass/slot_limit.hpp"
 #include "sizing/layout.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Loads the chunks of a pass: a reader thread fills the pool from files or from a producer, or the
 /// lanes load their own steps.
@@ -61,4 +61,4 @@ class Loading {
   std::optional<InlineReaders> inline_;
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

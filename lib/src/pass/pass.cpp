@@ -7,7 +7,7 @@
 
 #include "pass/appender.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 
 namespace {
 
@@ -55,4 +55,4 @@ void Pass::run(const std::function<void()>& prepare, const std::function<void()>
   });
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

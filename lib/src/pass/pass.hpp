@@ -12,7 +12,7 @@
 #include "pass/lane.hpp"
 #include "pass/pass_parts.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 
 /// One attempt at a pass: its threads, from the first read to the last write. Another attempt, for
 /// example with smaller buffers, is another object.
@@ -39,4 +39,4 @@ class Pass {
   Writer* writer_;
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

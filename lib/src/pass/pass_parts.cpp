@@ -2,7 +2,7 @@
 
 #include "device/resident_memory.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 
 bool PassParts::resident_places(std::size_t step, std::span<std::byte*> found) const {
   if (resident == nullptr) return false;
@@ -16,9 +16,9 @@ bool PassParts::resident_places(std::size_t step, std::span<std::byte*> found) c
   return true;
 }
 
-detail::ResidentMemory* resident_memory_for(std::span<const PassInput> inputs,
-                                            const Operation& operation, const Layout& layout) {
-  detail::ResidentMemory* const memory = detail::resident_memory_of(inputs);
+ResidentMemory* resident_memory_for(std::span<const PassInput> inputs, const Operation& operation,
+                                    const Layout& layout) {
+  ResidentMemory* const memory = resident_memory_of(inputs);
   if (memory == nullptr || layout.plan.resident_records() != 0) return memory;
   std::uint64_t bytes = 0;
   for (const PassInput& input : inputs) bytes += input.source.bytes();
@@ -28,4 +28,4 @@ detail::ResidentMemory* resident_memory_for(std::span<const PassInput> inputs,
   return fills ? memory : nullptr;
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <ooc/detail/observe/trace_event.hpp>
 #include <ooc/detail/pass/operation.hpp>
 #include <ooc/detail/pass/pass_input.hpp>
 #include <ooc/detail/pool/chunk_pool.hpp>
 #include <ooc/detail/pool/plan.hpp>
 #include <ooc/detail/pool/tickets.hpp>
+#include <ooc/stats.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -16,14 +16,12 @@
 #include "pass/stored_records.hpp"
 #include "sizing/layout.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 
 class Appender;
 class Checksum;
 class InlineReaders;
-namespace detail {
 class ResidentMemory;
-}
 
 /// State that the lanes of a pass share.
 struct PassParts {
@@ -40,9 +38,9 @@ struct PassParts {
   ResultPlaces places;       // of the outputs
   Appender* appender;        // null: the places of results in the outputs are known before the pass
   bool is_produced = false;  // the last chunk may have fewer records than the plan says
-  detail::ResidentMemory* resident = nullptr;  // of the inputs: holds data, or is to be filled
-  std::uint64_t records_before = 0;            // in the sources of which the inputs are sections
-  std::size_t lanes_before = 0;                // of other devices, in the count of all lanes
+  ResidentMemory* resident = nullptr;  // of the inputs: holds data, or is to be filled
+  std::uint64_t records_before = 0;    // in the sources of which the inputs are sections
+  std::size_t lanes_before = 0;        // of other devices, in the count of all lanes
 
   bool writes() const { return !outputs.empty(); }
 
@@ -63,7 +61,7 @@ struct PassParts {
 
 /// Returns the memory that keeps the inputs of a pass on the device, if the pass finds data there
 /// or leaves them there; else null.
-detail::ResidentMemory* resident_memory_for(std::span<const PassInput> inputs,
-                                            const Operation& operation, const Layout& layout);
+ResidentMemory* resident_memory_for(std::span<const PassInput> inputs, const Operation& operation,
+                                    const Layout& layout);
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -13,7 +13,7 @@
 #include <ctime>
 #include <utility>
 
-namespace ooc {
+namespace ooc::detail {
 
 namespace {
 
@@ -96,4 +96,4 @@ void PassThreads::abort() noexcept {
   for (MeetingPoint* point : meeting_points_) point->abort();
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,9 +1,9 @@
-#include <ooc/coordinator.hpp>
+#include <ooc/detail/pass/reservation.hpp>
 #include <ooc/error.hpp>
 
-namespace ooc {
+namespace ooc::detail {
 
-Coordinator::Reservation::Reservation(std::atomic_flag& busy, Device& device) : device_(&device) {
+Reservation::Reservation(std::atomic_flag& busy, Device& device) : device_(&device) {
   if (!busy.test_and_set()) {
     busy_.reset(&busy);
     return;
@@ -13,14 +13,9 @@ Coordinator::Reservation::Reservation(std::atomic_flag& busy, Device& device) : 
                .hint = "wait for that pass, or make a coordinator for each thread"});
 }
 
-void Coordinator::Reservation::bind_thread() {
+void Reservation::bind_thread() {
   if (bound_) return device_->bind_to_thread();  // to which a callback may have bound it since
-  void* const before = device_->bind_for_now();
-  bound_ = {device_, BindBack{before}};
+  bound_ = std::make_unique<DeviceBinding>(*device_);
 }
 
-void Coordinator::Reservation::BindBack::operator()(Device* device) const noexcept {
-  device->bind_back(before);
-}
-
-}  // namespace ooc
+}  // namespace ooc::detail

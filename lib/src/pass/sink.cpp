@@ -1,5 +1,7 @@
 #include "pass/sink.hpp"
 
+#include <ooc/detail/base/units.hpp>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -8,7 +10,7 @@
 #include "observe/stopwatch.hpp"
 #include "pass/appender.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 
 StepResults Sink::room_in(std::byte* memory, std::uint64_t records) {
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
@@ -146,4 +148,4 @@ void CopySink::finish_copy(std::size_t index) {
   pass_.pool.publish(chunk, ChunkState::computed);
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

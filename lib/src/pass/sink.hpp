@@ -1,9 +1,9 @@
 #pragma once
 
 #include <ooc/detail/observe/reporters.hpp>
-#include <ooc/detail/observe/stats.hpp>
 #include <ooc/detail/pool/chunk_pool.hpp>
 #include <ooc/device.hpp>
+#include <ooc/stats.hpp>
 
 #include <array>
 #include <cstddef>
@@ -14,7 +14,7 @@
 #include "pass/feed.hpp"
 #include "pass/pass_parts.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Passes the results of a lane's steps on to the writer. Without outputs, gives the slots of the
 /// steps back unless the feed has done so. Belongs to the lane's thread.
@@ -101,4 +101,4 @@ class CopySink final : public Sink {
   std::size_t turn_ = 0;
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <mutex>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// The number of slots of a pool that a pass uses: more while a GPU starts, so that the disk is not
 /// idle meanwhile, and then as many as the queue depth needs. Any thread.
@@ -38,4 +38,4 @@ class SlotLimit {
   std::size_t ahead_, slots_;
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

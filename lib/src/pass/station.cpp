@@ -2,8 +2,10 @@
 
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/checksum/checksum.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/detail/observe/progress_reporter.hpp>
 #include <ooc/detail/observe/reporters.hpp>
+#include <ooc/detail/pass/run_pass.hpp>
 #include <ooc/error.hpp>
 
 #include <algorithm>
@@ -16,7 +18,7 @@
 #include "pass/pass.hpp"
 #include "sizing/dry_run_pass.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 
 namespace {
 
@@ -103,7 +105,7 @@ void Station::reserve(const Layout& layout, std::size_t outputs) {
 /// Waits until the device has started, and allocates what the lanes need there, after memory that
 /// keeps the input there. Throws Error.
 void Station::prepare_lanes(const PassJob& job, std::size_t buffer_bytes,
-                            detail::ResidentMemory* resident) {
+                            ResidentMemory* resident) {
   try {
     const Timed timed(device_seconds_);
     job.bind_thread();
@@ -112,7 +114,7 @@ void Station::prepare_lanes(const PassJob& job, std::size_t buffer_bytes,
     throw NotLocked(error.kind(), error.what(), error.details());
   }
   if (resident != nullptr) resident->reserve(buffer_bytes);
-  ooc::prepare(lanes_, *device_, job.wanted.observe, buffer_bytes);
+  detail::prepare(lanes_, *device_, job.wanted.observe, buffer_bytes);
 }
 
 /// Adds the times of all threads.
@@ -155,7 +157,7 @@ Facts Station::measure(const PassJob& job) const {
 
 Wishes Station::wishes(const PassJob& job) const {
   for (const PassInput& input : job.inputs) {
-    input.source.require_unread();
+    require_unread(input.source);
     if (input.resident != nullptr) input.resident->require_on(*device_);
   }
   return {.options = options_,
@@ -184,7 +186,7 @@ Stats Station::run(const PassJob& job, Facts facts, Wishes wishes, const Stopwat
       Stats stats = attempt(job, facts, layout, wishes.needs.share != nullptr, watch);
       if (refused_chunk_bytes != 0) {
         stats.layout.why_chunk = {
-            Choice::chunk_halved, why_smaller, {layout.chunk_bytes, refused_chunk_bytes}};
+            ReasonKind::chunk_halved, why_smaller, {layout.chunk_bytes, refused_chunk_bytes}};
         stats.outcome.remarks.push_back("using chunks of " + std::to_string(layout.chunk_bytes) +
                                         " bytes instead of " + std::to_string(refused_chunk_bytes) +
                                         ": " + why_smaller);
@@ -202,7 +204,7 @@ Stats Station::run(const PassJob& job, Facts facts, Wishes wishes, const Stopwat
       why_not_ahead = refused.what();
       facts.device_starts = false;
     } catch (const NoRoom& refused) {
-      if (auto* const resident = detail::resident_memory_of(job.inputs);
+      if (auto* const resident = resident_memory_of(job.inputs);
           resident != nullptr && resident->release()) {
         wishes.needs.resident = 0;
         facts.device_starts = false;
@@ -237,7 +239,7 @@ Stats Station::attempt(const PassJob& job, const Facts& facts, const Layout& lay
   reserve(layout, outputs.size());
   if (layout.slots_ahead != 0 && !reads_ahead_) {
     stats.layout.read_ahead_bytes = 0;
-    stats.layout.reasons.push_back({Choice::no_read_ahead});
+    stats.layout.reasons.push_back({ReasonKind::no_read_ahead});
   }
   Loading loading(options_, wanted, layout, inputs, *pool_, reads_ahead_);
   const Observe& observe = wanted.observe;
@@ -254,7 +256,7 @@ Stats Station::attempt(const PassJob& job, const Facts& facts, const Layout& lay
     writer->set_observer(write_reporter);
   }
   Tickets tickets(layout.plan.steps(), wanted.stop);
-  detail::ResidentMemory* const resident = resident_memory_for(inputs, operation, layout);
+  ResidentMemory* const resident = resident_memory_for(inputs, operation, layout);
   const bool fills_resident = resident != nullptr && layout.plan.resident_records() == 0;
   if (resident != nullptr) resident->begin_pass();
   const auto resident_bytes = [&] { return resident != nullptr ? resident->used_bytes() : 0; };
@@ -277,7 +279,7 @@ Stats Station::attempt(const PassJob& job, const Facts& facts, const Layout& lay
   Pass pass(parts, lanes_, loading.reader(), loading.producer(), writer ? &*writer : nullptr);
   const auto prepare = [&] {
     prepare_lanes(job, layout.buffer_bytes(), fills_resident ? resident : nullptr);
-    for (const PassInput& input : inputs) input.source.begin_producer();
+    for (const PassInput& input : inputs) begin_producer(input.source);
     loading.stop_reading_ahead();
     if (!is_shared) operation.prepare(layout.lanes, layout.plan.steps());
   };
@@ -314,12 +316,12 @@ Stats Station::attempt(const PassJob& job, const Facts& facts, const Layout& lay
     std::vector<RecordShape> shapes;
     for (const PassInput& input : inputs) shapes.push_back(input.record);
     resident->hold(layout.plan.records(), layout.chunk_bytes / layout.record_bytes, shapes);
-    if (resident->bytes() == 0) stats.layout.reasons.push_back({Choice::input_not_kept});
+    if (resident->bytes() == 0) stats.layout.reasons.push_back({ReasonKind::input_not_kept});
   }
   if (const ProducerReader* const reading = loading.producer()) {
     const bool is_whole = reading->has_ended() && stats.outcome.bytes == reading->bytes_done();
     stats.outcome.partial = !is_whole;
-    inputs.front().source.end_producer(stats.outcome.bytes);
+    end_producer(inputs.front().source, stats.outcome.bytes);
     stats.layout.chunks = divide_up(stats.outcome.bytes, layout.plan.chunk_bytes());
   }
   if (checksum) stats.timing.checksum_seconds = checksum->seconds_busy();
@@ -327,4 +329,4 @@ Stats Station::attempt(const PassJob& job, const Facts& facts, const Layout& lay
   return stats;
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

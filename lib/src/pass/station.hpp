@@ -18,7 +18,7 @@
 #include "pass/lane.hpp"
 #include "sizing/layout.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 
 /// A pass as it was asked for. All references outlive it.
 struct PassJob {
@@ -68,8 +68,7 @@ class Station {
   Stats attempt(const PassJob& job, const Facts& facts, const Layout& layout, bool is_shared,
                 const Stopwatch& watch);
   void reserve(const Layout& layout, std::size_t outputs);
-  void prepare_lanes(const PassJob& job, std::size_t buffer_bytes,
-                     detail::ResidentMemory* resident);
+  void prepare_lanes(const PassJob& job, std::size_t buffer_bytes, ResidentMemory* resident);
   void add_times(const Writer* writer, Stats& stats) const;
 
   // The order matters: lanes and pool give their memory back to the device.
@@ -86,4 +85,4 @@ class Station {
   double device_seconds_ = 0;  // that the device has taken to start, of the pass that runs
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -5,7 +5,7 @@
 #include "sizing/dry_run_pass.hpp"
 #include "sizing/layout.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 
 namespace {
 
@@ -24,9 +24,9 @@ std::vector<StoredBools> bools_of(const Source& source, std::size_t record_bytes
 }  // namespace
 
 void StoredRecords::normalize(Stream& stream, DeviceSpan<std::byte> data) const {
-  if (swapped_bytes != 0) stream.swap_bytes(data.data, data.size, swapped_bytes);
+  if (swapped_bytes != 0) decoder_of(stream).swap_bytes(data.data, data.size, swapped_bytes);
   for (const auto& [offset, bytes, pitch] : bools) {
-    stream.make_bools(data.data + offset, pitch, bytes, data.size / pitch);
+    decoder_of(stream).make_bools(data.data + offset, pitch, bytes, data.size / pitch);
   }
 }
 
@@ -38,7 +38,7 @@ DeviceSpan<const std::byte> StoredRecords::decode(Stream& stream, DeviceSpan<std
                              .source = data.data,
                              .source_bytes = record.bytes,
                              .count = data.size / record.bytes};
-  stream.move_fields(records, decoding.moves);
+  decoder_of(stream).move_fields(records, decoding.moves);
   return {records.target, records.count * decoding.bytes};
 }
 
@@ -58,4 +58,4 @@ std::vector<StoredRecords> stored_records(std::span<const PassInput> inputs,
   return all;
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// The places of bools in records, which follow one another at a distance of `pitch` (bytes).
 struct StoredBools {
@@ -37,4 +37,4 @@ struct StoredRecords {
 std::vector<StoredRecords> stored_records(std::span<const PassInput> inputs,
                                           const SequentialPlan& plan);
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -21,7 +21,7 @@
 
 #include "sizing/dry_run_pass.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 
 namespace {
 
@@ -265,4 +265,4 @@ Stats run_shared(std::span<const std::unique_ptr<Station>> stations, const PassJ
   return stats;
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

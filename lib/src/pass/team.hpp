@@ -1,7 +1,7 @@
 #pragma once
 
-#include <ooc/detail/observe/stats.hpp>
 #include <ooc/detail/pool/blocks.hpp>
+#include <ooc/stats.hpp>
 
 #include <memory>
 #include <span>
@@ -9,7 +9,7 @@
 
 #include "pass/station.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Returns the reason why several stations cannot share a pass; empty if they can.
 std::string why_not_shared(std::span<const std::unique_ptr<Station>> stations, const PassJob& job);
@@ -21,4 +21,4 @@ std::string why_not_shared(std::span<const std::unique_ptr<Station>> stations, c
 Stats run_shared(std::span<const std::unique_ptr<Station>> stations, const PassJob& job,
                  Blocks& blocks);
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -132,7 +132,7 @@ void Conversation::say_to_others(Word word, const std::vector<std::byte>& bytes)
 
 /// Takes all that has arrived.
 void Conversation::listen() {
-  while (std::optional<Message> message = communicator_->receive()) {
+  while (std::optional<RankMessage> message = communicator_->receive()) {
     ByteReader in(message->bytes);
     Letter letter{.from = message->from, .word = in.take<Word>()};
     letter.job = in.take<std::uint64_t>();

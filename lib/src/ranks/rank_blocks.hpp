@@ -1,7 +1,7 @@
 #pragma once
 
 #include <ooc/detail/pool/blocks.hpp>
-#include <ooc/detail/pool/record_range.hpp>
+#include <ooc/source.hpp>
 
 #include <chrono>
 #include <condition_variable>

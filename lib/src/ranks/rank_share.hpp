@@ -1,7 +1,7 @@
 #pragma once
 
 #include <ooc/detail/base/byte_reader.hpp>
-#include <ooc/detail/observe/stats.hpp>
+#include <ooc/stats.hpp>
 
 #include <cstddef>
 #include <vector>

@@ -8,6 +8,8 @@
 
 namespace ooc {
 
+using namespace detail;
+
 // Here, so that its type is in the library: exceptions and casts compare it.
 Communicator::~Communicator() = default;
 
@@ -60,17 +62,8 @@ std::optional<std::size_t> Ranks::leave() {
   return conversation_->leave();
 }
 
-namespace detail {
-
-Error needs_one_rank(std::string why) {
-  return {ErrorKind::usage,
-          "this job does not run on several ranks",
-          {.why = std::move(why), .hint = "run it on one"}};
+detail::Conversation& detail::conversation_of(Ranks& ranks) noexcept {
+  return *ranks.conversation_;
 }
 
-void require_one_rank(const Ranks* ranks) {
-  if (ranks != nullptr && ranks->size() > 1) throw needs_one_rank("each would do all of it");
-}
-
-}  // namespace detail
 }  // namespace ooc

@@ -51,7 +51,7 @@ void work_beside(const std::function<void()>& attend, const std::function<void()
 
 void do_as_first(Ranks* ranks, const std::function<void()>& work) {
   if (ranks == nullptr) return work();
-  Conversation& talk = ranks->conversation();
+  Conversation& talk = conversation_of(*ranks);
   talk.begin_job();
   if (talk.rank() == 0) {
     work_beside([&talk] { talk.attend(); }, work);
@@ -68,7 +68,7 @@ std::vector<std::vector<std::byte>> exchange(Ranks* ranks, std::vector<std::byte
     all.push_back(std::move(said));
     return all;
   }
-  Conversation& talk = ranks->conversation();
+  Conversation& talk = conversation_of(*ranks);
   talk.restart_timeout();
   if (talk.rank() != 0) {
     talk.say(0, Word::part, std::move(said));
@@ -95,7 +95,7 @@ std::vector<std::vector<std::byte>> exchange(Ranks* ranks, std::vector<std::byte
 
 std::vector<RankShare> exchange_shares(Ranks& ranks, RankShare share) {
   share.rank = ranks.rank();
-  share.host = ranks.conversation().host();
+  share.host = conversation_of(ranks).host();
   std::vector<std::byte> own;
   save_share(own, share);
   std::vector<RankShare> shares;
@@ -125,9 +125,19 @@ std::vector<std::string> exchange_remarks(Ranks& ranks, std::span<const std::str
 
 std::uint64_t share_progress(Ranks* ranks, std::uint64_t done) {
   if (ranks == nullptr) return done;
-  Conversation& talk = ranks->conversation();
+  Conversation& talk = conversation_of(*ranks);
   talk.set_progress(done);
   return talk.progress();
+}
+
+Error needs_one_rank(std::string why) {
+  return {ErrorKind::usage,
+          "this job does not run on several ranks",
+          {.why = std::move(why), .hint = "run it on one"}};
+}
+
+void require_one_rank(const Ranks* ranks) {
+  if (ranks != nullptr && ranks->size() > 1) throw needs_one_rank("each would do all of it");
 }
 
 }  // namespace ooc::detail

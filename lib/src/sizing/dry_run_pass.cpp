@@ -11,7 +11,7 @@
 
 #include "device/resident_memory.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 
 namespace {
 
@@ -189,7 +189,7 @@ StepNeeds needs_of(std::span<const PassInput> inputs, const Operation* operation
     needs.inputs.push_back(record);
   }
   // A checksum is of bytes that are in host memory.
-  if (const auto* const resident = detail::resident_memory_of(inputs);
+  if (const auto* const resident = resident_memory_of(inputs);
       resident != nullptr && !wanted.checksum) {
     needs.resident = resident->records(needs.inputs);
   }
@@ -250,7 +250,7 @@ Stats describe_layout(const Facts& facts, const Layout& layout) {
 }
 
 void describe_notes(const Engine& engine, Stats& stats) {
-  if (!engine.note().empty()) stats.layout.reasons.push_back({Choice::engine, engine.note()});
+  if (!engine.note().empty()) stats.layout.reasons.push_back({ReasonKind::engine, engine.note()});
   if (!engine.remark().empty()) stats.outcome.remarks.push_back(engine.remark());
 }
 
@@ -301,4 +301,4 @@ Stats dry_run_pass(const Options& given, DeviceKind kind, const PassInput& input
   return stats;
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -2,8 +2,8 @@
 
 #include <ooc/coordinator.hpp>
 #include <ooc/detail/engine/engine.hpp>
-#include <ooc/detail/observe/stats.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
+#include <ooc/stats.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 #include "sizing/layout.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 
 // Shared by dry_run_pass() and the coordinator, so that they report the same.
 
@@ -43,4 +43,4 @@ void describe_readers(const Engine* engine, const IoConfig& config, Stats& stats
 /// Adds the notes of an engine.
 void describe_notes(const Engine& engine, Stats& stats);
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,3 +1,4 @@
+#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/detail/sizing/facts.hpp>
 
 #include <ooc/detail/base/units.hpp>
@@ -6,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace ooc {
+namespace ooc::detail {
 
 namespace {
 
@@ -24,7 +25,7 @@ Error refused_by(const File& file) {
   if (file.disk_errno() != 0) return read_error(file, 0, file.disk_errno());
   return {ErrorKind::usage,
           file.path().string() + ": direct reads are not possible: " + file.why_not_direct(),
-          {.path = file.path(), .remedies = {{Change::unset, "Options::direct"}}}};
+          {.path = file.path(), .remedies = {{RemedyAction::unset, "Options::direct"}}}};
 }
 
 }  // namespace
@@ -45,21 +46,21 @@ SourceFacts facts_of(const Source& source) {
         NotDirect{source.name(),
                   {ErrorKind::usage,
                    source.name() + ": direct reads are not possible: it is not a file",
-                   {.remedies = {{Change::unset, "Options::direct"}}}}};
+                   {.remedies = {{RemedyAction::unset, "Options::direct"}}}}};
     return facts;
   }
-  for (const Extent& extent : source.extents()) {
+  for (const Extent& extent : extents_of(source)) {
     facts.extents.push_back({extent.file, extent.offset, extent.bytes});
   }
-  for (const File& file : source.files()) {
+  for (const File& file : files_of(source)) {
     if (file.remote() != nullptr) facts.server = file.remote()->address().server();
     facts.has_memory |= file.memory() != nullptr;
   }
-  if (const File* const file = first_without_direct(source.files())) {
+  if (const File* const file = first_without_direct(files_of(source))) {
     facts.not_direct = NotDirect{file->why_not_direct(), refused_by(*file)};
   }
   facts.any_direct =
-      std::ranges::any_of(source.files(), [](const File& file) { return file.direct() >= 0; });
+      std::ranges::any_of(files_of(source), [](const File& file) { return file.direct() >= 0; });
   facts.cached = page_cache_fraction(source);
   const bool is_divided = facts.cached_or_none() > 0 && facts.cached_or_none() < 1;
   if (is_divided) facts.runs = cached_runs(source);
@@ -88,7 +89,7 @@ SourceFacts facts_of(std::span<const PassInput> inputs) {
       extent.input = index;
       all.extents.push_back(extent);
     }
-    files += static_cast<std::uint32_t>(input.source.files().size());
+    files += static_cast<std::uint32_t>(files_of(input.source).size());
     ++index;
   }
   const auto bytes = static_cast<double>(all.bytes());
@@ -102,4 +103,4 @@ OutputFacts facts_of(const OutputFile& file, std::uint64_t offset, std::size_t r
   return {.record_bytes = record_bytes, .offset = offset, .why_not_direct = file.why_not_direct()};
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

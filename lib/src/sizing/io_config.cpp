@@ -2,6 +2,7 @@
 
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/device/control_groups.hpp>
+#include <ooc/detail/engine/engine.hpp>
 #include <ooc/detail/pool/plan.hpp>
 #include <ooc/error.hpp>
 
@@ -14,7 +15,7 @@
 #include <string>
 #include <thread>
 
-namespace ooc {
+namespace ooc::detail {
 
 namespace {
 
@@ -22,7 +23,7 @@ namespace {
 struct ChunkSizes {
   std::size_t chunk;
   std::size_t block;
-  Choice why;
+  ReasonKind why;
 };
 
 // Bytes that come from a disk go through the smallest pool that keeps the disk busy: the more
@@ -30,16 +31,16 @@ struct ChunkSizes {
 // link is not the limit then, so small chunks will do. Bytes that come out of the page cache are to
 // fill the link, which takes large chunks, out of a pool that fits the last-level cache. The CPU
 // consumes a chunk in its slot, so there a chunk fits in a core's own cache.
-constexpr ChunkSizes cuda_direct{1 * MiB, 512 * KiB, Choice::chunk_for_disk};
-constexpr ChunkSizes cuda_buffered{8 * MiB, 1 * MiB, Choice::chunk_for_link};
-constexpr ChunkSizes cpu_direct{512 * KiB, 512 * KiB, Choice::chunk_for_core};
-constexpr ChunkSizes cpu_buffered{1 * MiB, 1 * MiB, Choice::chunk_for_core};
+constexpr ChunkSizes cuda_direct{1 * MiB, 512 * KiB, ReasonKind::chunk_for_disk};
+constexpr ChunkSizes cuda_buffered{8 * MiB, 1 * MiB, ReasonKind::chunk_for_link};
+constexpr ChunkSizes cpu_direct{512 * KiB, 512 * KiB, ReasonKind::chunk_for_core};
+constexpr ChunkSizes cpu_buffered{1 * MiB, 1 * MiB, ReasonKind::chunk_for_core};
 // The disk is the limit, unless it has little to read.
-constexpr ChunkSizes cuda_mixed{1 * MiB, 512 * KiB, Choice::chunk_for_disk};
-constexpr ChunkSizes cuda_mostly_cached{4 * MiB, 512 * KiB, Choice::chunk_for_link};
-constexpr ChunkSizes cpu_mixed{1 * MiB, 512 * KiB, Choice::chunk_for_core};
+constexpr ChunkSizes cuda_mixed{1 * MiB, 512 * KiB, ReasonKind::chunk_for_disk};
+constexpr ChunkSizes cuda_mostly_cached{4 * MiB, 512 * KiB, ReasonKind::chunk_for_link};
+constexpr ChunkSizes cpu_mixed{1 * MiB, 512 * KiB, ReasonKind::chunk_for_core};
 // A server sends 40 to 90 MB/s for each request, whatever its size, after a round trip.
-constexpr ChunkSizes remote{8 * MiB, 8 * MiB, Choice::chunk_for_requests};
+constexpr ChunkSizes remote{8 * MiB, 8 * MiB, ReasonKind::chunk_for_requests};
 constexpr std::size_t remote_requests = 16;              // in flight at first
 constexpr std::size_t most_remote_threads = 12;          // one receives 2 GB/s
 constexpr std::size_t direct_bytes_in_flight = 8 * MiB;  // the best of disks seen: 2 to 32
@@ -63,17 +64,18 @@ struct IoMode {
 /// Reads directly what is on a disk, and through the page cache what is there.
 IoMode choose_read_mode(const Options& options, const SourceFacts& source) {
   if (!source.server.empty() && options.direct != DirectIo::yes) {
-    return {false, Reason{Choice::remote_reads, source.server}};
+    return {false, Reason{ReasonKind::remote_reads, source.server}};
   }
   if (options.direct == DirectIo::no && !source.is_produced) return {false};
   if (source.not_direct) {
     if (options.direct == DirectIo::yes) throw source.not_direct->error;
-    const Choice what = source.is_produced ? Choice::produced_reads : Choice::buffered_reads;
+    const ReasonKind what =
+        source.is_produced ? ReasonKind::produced_reads : ReasonKind::buffered_reads;
     return {false, Reason{what, source.not_direct->why}};
   }
   const double cached = source.cached_or_none();
   if (options.direct == DirectIo::automatic && cached >= worth_page_cache) {
-    return {false, Reason{.what = Choice::cached_reads, .figures = {percent(cached)}}};
+    return {false, Reason{.what = ReasonKind::cached_reads, .figures = {percent(cached)}}};
   }
   return {true};
 }
@@ -116,7 +118,7 @@ IoConfig config_of(const Options& options, ChunkSizes sizes, bool writes, std::s
 IoConfig choose_remote_config(const Options& options, Workers workers, IoMode mode) {
   if (options.engine != EngineKind::automatic && options.engine != EngineKind::http) {
     throw Error(ErrorKind::usage, "this engine does not read from a server",
-                {.remedies = {{Change::unset, "Options::engine"}}});
+                {.remedies = {{RemedyAction::unset, "Options::engine"}}});
   }
   mode.direct = false;  // also of local files beside it
   IoConfig config = config_of(options, remote, false,
@@ -149,7 +151,8 @@ Workers choose_workers(const Options& options, const DeviceFacts& device, std::s
     const std::size_t lanes = options.streams != 0 ? options.streams : 2;
     const std::size_t readers =
         options.threads != 0 ? rest(lanes) : std::min(cores, most_cuda_readers);
-    const Choice why = options.streams != 0 ? Choice::streams_as_asked : Choice::two_streams;
+    const ReasonKind why =
+        options.streams != 0 ? ReasonKind::streams_as_asked : ReasonKind::two_streams;
     return {lanes, lanes, readers, std::min(readers, most_writers), why, why};
   }
   // On the CPU a lane computes for as long as a reader copies, or longer. As many lanes and readers
@@ -161,12 +164,12 @@ Workers choose_workers(const Options& options, const DeviceFacts& device, std::s
   const std::size_t readers = options.threads != 0 ? rest(lanes) : cores;
   Workers workers{lanes, reading_lanes, readers, std::min(readers, most_writers)};
   if (options.streams != 0) {
-    workers.why_lanes = workers.why_reading_lanes = Choice::streams_as_asked;
+    workers.why_lanes = workers.why_reading_lanes = ReasonKind::streams_as_asked;
   } else if (options.threads != 0) {
-    workers.why_lanes = Choice::stream_per_two_threads;
-    workers.why_reading_lanes = Choice::stream_per_thread;
+    workers.why_lanes = ReasonKind::stream_per_two_threads;
+    workers.why_reading_lanes = ReasonKind::stream_per_thread;
   } else {
-    workers.why_lanes = workers.why_reading_lanes = Choice::stream_per_core;
+    workers.why_lanes = workers.why_reading_lanes = ReasonKind::stream_per_core;
   }
   return workers;
 }
@@ -185,7 +188,7 @@ IoConfig choose_write_config(const Options& options, const DeviceFacts& device, 
                              const std::string& why_not_direct) {
   IoMode mode{options.direct != DirectIo::no && why_not_direct.empty()};
   if (!mode.direct && options.direct != DirectIo::no) {
-    mode.reason = {Choice::buffered_writes, why_not_direct};
+    mode.reason = {ReasonKind::buffered_writes, why_not_direct};
   }
   const ChunkSizes sizes = sizes_of(device, mode.direct);
   return config_of(options, sizes, true, workers.writers, std::move(mode));
@@ -211,7 +214,7 @@ IoConfig choose_mixed_read_config(const Options& options, const DeviceFacts& dev
                                                   : cuda_mixed;
   IoConfig config = config_of(options, sizes, false, workers.readers, {true});
   config.engine = EngineKind::threads;  // which take either kind as it comes
-  config.reason = {.what = Choice::mixed_reads, .figures = {percent(cached)}};
+  config.reason = {.what = ReasonKind::mixed_reads, .figures = {percent(cached)}};
   // Requests to the disk are the slow ones. As many of them must be in flight as if there were no
   // others, each with a thread that waits for it. Some more threads copy cached pages.
   constexpr std::size_t copying_threads = 8;
@@ -226,7 +229,7 @@ IoConfig choose_mixed_read_config(const Options& options, const DeviceFacts& dev
 
 IoConfig through_page_cache(const Options& options, const DeviceFacts& device, Workers workers,
                             bool writes, std::string why) {
-  const Choice what = writes ? Choice::buffered_writes : Choice::buffered_reads;
+  const ReasonKind what = writes ? ReasonKind::buffered_writes : ReasonKind::buffered_reads;
   return config_of(options, sizes_of(device, false), writes,
                    writes ? workers.writers : workers.readers,
                    {false, Reason{what, std::move(why)}});
@@ -244,4 +247,4 @@ std::unique_ptr<Engine> make_engine(const Options& options, const IoConfig& conf
   return options.make_engine ? options.make_engine(wanted) : make_engine(wanted);
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

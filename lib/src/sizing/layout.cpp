@@ -13,7 +13,7 @@
 #include "sizing/occupancy.hpp"
 #include "sizing/reading.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 
 namespace {
 
@@ -76,11 +76,11 @@ ChunkSize choose_chunk(const Facts& facts, const Wishes& wishes, const Reading& 
                                                        : facts.source.bytes() / needs.bytes();
     const std::size_t records =
         std::min<std::uint64_t>(needs.lending->step_records, std::max<std::uint64_t>(all, 1));
-    return {records, {.what = Choice::chunk_as_asked, .figures = {records}}, records};
+    return {records, {.what = ReasonKind::chunk_as_asked, .figures = {records}}, records};
   }
   if (options.chunk_bytes != 0) {
-    const Choice what =
-        options.chunk_bytes < partition_bytes ? Choice::chunk_at_least : Choice::chunk_as_asked;
+    const ReasonKind what = options.chunk_bytes < partition_bytes ? ReasonKind::chunk_at_least
+                                                                  : ReasonKind::chunk_as_asked;
     return with_pieces(divide_up(options.chunk_bytes, partition_bytes) * needs.partition,
                        options.chunk_bytes, {.what = what, .figures = {needs.partition}});
   }
@@ -106,8 +106,8 @@ ChunkSize choose_chunk(const Facts& facts, const Wishes& wishes, const Reading& 
   // Blocks are whole steps of all devices.
   if (needs.is_shared) partitions = std::bit_floor(partitions);
   return with_pieces(partitions * needs.partition, std::min(most, config.chunk_bytes),
-                     {.what = partitions * partition_most < wanted ? Choice::chunk_within_limits
-                              : for_margin                         ? Choice::chunk_for_margin
+                     {.what = partitions * partition_most < wanted ? ReasonKind::chunk_within_limits
+                              : for_margin                         ? ReasonKind::chunk_for_margin
                                                                    : config.why_chunk});
 }
 
@@ -143,11 +143,11 @@ std::shared_ptr<const ChunkOrder> choose_order(const Facts& facts, const StepNee
 }
 
 Error too_many_extents(std::size_t extents) {
-  return {
-      ErrorKind::usage,
-      "direct reads are not possible: a chunk lies in " + std::to_string(extents) + " pieces",
-      {.why = "each takes a request of its own, and room for what lies around it",
-       .remedies = {{Change::unset, "Options::direct"}, {Change::lower, "Options::chunk_bytes"}}}};
+  return {ErrorKind::usage,
+          "direct reads are not possible: a chunk lies in " + std::to_string(extents) + " pieces",
+          {.why = "each takes a request of its own, and room for what lies around it",
+           .remedies = {{RemedyAction::unset, "Options::direct"},
+                        {RemedyAction::lower, "Options::chunk_bytes"}}}};
 }
 
 /// The way to read pieces of `piece_bytes`, of up to `extents` extents each. Throws Error(usage).
@@ -253,9 +253,9 @@ std::vector<Reason> reasons_for(const Facts& facts, const Wishes& wishes, const 
   if (resident_bytes != 0 &&
       resident_bytes >= std::min<std::uint64_t>(layout.chunk_bytes, layout.plan.bytes())) {
     reasons.push_back(
-        {.what = Choice::resident_input, .figures = {resident_bytes, layout.plan.bytes()}});
+        {.what = ReasonKind::resident_input, .figures = {resident_bytes, layout.plan.bytes()}});
   } else if (wishes.needs.in_order && could_read_both_ways(facts, wishes.options)) {
-    reasons.push_back({Choice::ordered_reads});
+    reasons.push_back({ReasonKind::ordered_reads});
   }
   return reasons;
 }
@@ -276,7 +276,7 @@ SequentialPlan plan_of(const Facts& facts, const StepNeeds& needs,
 
 /// Gives the layout the lanes, slots and reads in flight for which there is memory.
 void occupy(Layout& layout, const Occupancy& occupancy) {
-  if (occupancy.lanes < layout.lanes) layout.why_lanes = Choice::streams_within_limits;
+  if (occupancy.lanes < layout.lanes) layout.why_lanes = ReasonKind::streams_within_limits;
   layout.lanes = occupancy.lanes;
   layout.slots = occupancy.slots;
   layout.most_slots = occupancy.most_slots;
@@ -391,4 +391,4 @@ std::size_t half_chunk_bytes(const Layout& layout, const StepNeeds& needs) {
   return half < chunk ? half : 0;
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <ooc/detail/observe/reason.hpp>
+#include <ooc/coordinator.hpp>
 #include <ooc/detail/pass/operation.hpp>
-#include <ooc/detail/pass/options.hpp>
 #include <ooc/detail/pass/pass_input.hpp>
 #include <ooc/detail/pool/plan.hpp>
 #include <ooc/detail/sizing/facts.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
+#include <ooc/stats.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// The requirements of an operation on the steps of a pass.
 struct StepNeeds {
@@ -105,7 +105,7 @@ struct Layout {
   LaneBuffers buffers;                    // of a lane
   std::vector<Reason> reasons;
   Reason why_chunk;
-  Choice why_lanes;
+  ReasonKind why_lanes;
   std::optional<WriteLayout> writes;
 
   /// True if cached parts of the source and the rest are read by turns.
@@ -139,4 +139,4 @@ std::size_t chunks_read(const Layout& layout, std::size_t depth);
 /// if that is not less.
 std::size_t half_chunk_bytes(const Layout& layout, const StepNeeds& needs);
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 
 namespace {
 
@@ -124,10 +124,11 @@ Error no_room(const Layout& layout, const Wishes& wishes, std::size_t limit, con
            std::to_string(of_operation.per_lane) + " for each stream";
   }
   const std::size_t bytes = least.host_bytes(layout.slot_bytes, beside);
-  std::vector<Remedy> remedies{{Change::raise, "Options::memory_bytes", std::to_string(bytes)}};
-  if (has_large_chunks) remedies.push_back({Change::lower, "Options::chunk_bytes"});
+  std::vector<Remedy> remedies{
+      {RemedyAction::raise, "Options::memory_bytes", std::to_string(bytes)}};
+  if (has_large_chunks) remedies.push_back({RemedyAction::lower, "Options::chunk_bytes"});
   if (beside.per_lane != 0 && least.lanes > 1) {
-    remedies.push_back({Change::lower, "Options::streams"});
+    remedies.push_back({RemedyAction::lower, "Options::streams"});
   }
   return {ErrorKind::memory,
           "the pass needs at least " + std::to_string(bytes) +
@@ -157,4 +158,4 @@ Occupancy choose_occupancy(const Facts& facts, const Wishes& wishes, const Layou
   return occupancy;
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -5,7 +5,7 @@
 
 #include "sizing/layout.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Numbers of lanes, of slots and of reads in flight.
 struct Occupancy {
@@ -23,4 +23,4 @@ struct Occupancy {
 /// `layout`: without one. Throws Error(memory).
 Occupancy choose_occupancy(const Facts& facts, const Wishes& wishes, const Layout& layout);
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace ooc {
+namespace ooc::detail {
 
 namespace {
 
@@ -45,10 +45,10 @@ Reading choose_reading(const Facts& facts, const Wishes& wishes) {
   const bool is_cut = needs.partition * needs.bytes() > small_partition_bytes;
   if (is_resident && !facts.device.reads_host_memory && facts.outputs.empty() && !is_cut) {
     config.chunk_bytes = resident_step_bytes;
-    config.why_chunk = Choice::chunk_for_kernels;
+    config.why_chunk = ReasonKind::chunk_for_kernels;
   }
   const bool waits = needs.waits && !facts.outputs.empty() && !facts.device.uses_host_cores;
-  if (waits && config.why_chunk == Choice::chunk_for_link) {
+  if (waits && config.why_chunk == ReasonKind::chunk_for_link) {
     config.chunk_bytes = std::max(config.chunk_bytes, waiting_chunk_bytes);
   }
   if (reads_inline) {
@@ -56,14 +56,14 @@ Reading choose_reading(const Facts& facts, const Wishes& wishes) {
             reads_inline,      workers.reading_lanes, workers.why_reading_lanes};
   }
   std::size_t lanes = workers.lanes;
-  Choice why_lanes = workers.why_lanes;
+  ReasonKind why_lanes = workers.why_lanes;
   if (needs.lending && !facts.device.reads_host_memory) {
     lanes *= 2;  // each has one buffer
   } else if (options.streams == 0 && !facts.device.uses_host_cores) {
     ++lanes;  // kernels that take as long as copies, or wait for each other, need one more
-    why_lanes = Choice::three_streams;
+    why_lanes = ReasonKind::three_streams;
   }
   return {std::move(config), is_resident, both_ways, reads_inline, lanes, why_lanes};
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

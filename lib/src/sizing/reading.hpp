@@ -7,7 +7,7 @@
 
 #include "sizing/layout.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 
 /// The most extents of a chunk that is read directly. Each costs up to two blocks more of a slot.
 inline constexpr std::size_t most_direct_extents = 64;
@@ -19,7 +19,7 @@ struct Reading {
   bool both_ways;    // cached parts and the rest by turns
   bool reads_inline;
   std::size_t lanes;
-  Choice why_lanes;
+  ReasonKind why_lanes;
 };
 
 /// True if cached parts of a source and the rest could be read by turns, if its order is free.
@@ -29,4 +29,4 @@ bool could_read_both_ways(const Facts& facts, const Options& options);
 /// impossible.
 Reading choose_reading(const Facts& facts, const Wishes& wishes);
 
-}  // namespace ooc
+}  // namespace ooc::detail

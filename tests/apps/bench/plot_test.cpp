@@ -30,7 +30,8 @@ BenchResult a_sweep() {
   result.kernels[0] = ceiling(7e9);  // histogram u1, as in the sweep
   for (const bool cold : {true, false}) {
     for (const std::string_view what : {"chunk", "in_flight", "file"}) {
-      for (const std::uint64_t bytes : {ooc::MiB, 2 * ooc::MiB, 4 * ooc::MiB}) {
+      for (const std::uint64_t bytes :
+           {ooc::detail::MiB, 2 * ooc::detail::MiB, 4 * ooc::detail::MiB}) {
         result.sweep.push_back({what, cold, bytes, {1e9, 2e9, 2.5e9}});
       }
     }

@@ -10,7 +10,7 @@ namespace ooc_run {
 namespace {
 
 TEST(BenchRun, ProgressBeginsWithNothingAndEndsWithEverything) {
-  const ooc::test::TempDir dir;
+  const ooc::detail::test::TempDir dir;
   BenchJob job{.path = dir.write("x.bin", std::string(3'000'000, 'x')).string(), .runs = 2};
   for (const bool sweep : {false, true}) {
     job.sweep = sweep;

@@ -1,7 +1,7 @@
 #include "cli/options.hpp"
 
 #include <gtest/gtest.h>
-#include <ooc/detail/base/dtype.hpp>
+#include <ooc/dtype.hpp>
 #include <ooc/error.hpp>
 
 #include <algorithm>

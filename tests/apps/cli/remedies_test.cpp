@@ -12,8 +12,8 @@
 namespace ooc_run {
 namespace {
 
-using ooc::Change;
 using ooc::ErrorKind;
+using ooc::RemedyAction;
 
 std::string hint_of(const ooc::ErrorDetails& details, std::string_view command = {}) {
   return in_terms_of_options({ErrorKind::usage, "it failed", details}, command).details().hint;
@@ -21,8 +21,8 @@ std::string hint_of(const ooc::ErrorDetails& details, std::string_view command =
 
 TEST(Remedies, NameTheLeastThatIsEnoughAsTheOptionTakesIt) {
   const auto hint = [](const std::string& bytes) {
-    return hint_of({.remedies = {{Change::raise, "Options::memory_bytes", bytes},
-                                 {Change::lower, "Options::streams"}}});
+    return hint_of({.remedies = {{RemedyAction::raise, "Options::memory_bytes", bytes},
+                                 {RemedyAction::lower, "Options::streams"}}});
   };
   EXPECT_EQ(hint("270336"), "use --memory 264K at least, or lower --streams");
   EXPECT_EQ(hint("270337"), "use --memory 265K at least, or lower --streams");
@@ -32,41 +32,41 @@ TEST(Remedies, NameTheLeastThatIsEnoughAsTheOptionTakesIt) {
 }
 
 TEST(Remedies, NameOptionsOfSettings) {
-  EXPECT_EQ(hint_of({.remedies = {{Change::raise, "Options::memory_bytes"},
-                                  {Change::lower, "Options::chunk_bytes"},
-                                  {Change::lower, "Options::streams"}}}),
+  EXPECT_EQ(hint_of({.remedies = {{RemedyAction::raise, "Options::memory_bytes"},
+                                  {RemedyAction::lower, "Options::chunk_bytes"},
+                                  {RemedyAction::lower, "Options::streams"}}}),
             "raise --memory, or lower --chunk or --streams");
   EXPECT_EQ(hint_of({.hint = "choose a wider type",
-                     .remedies = {{Change::unset, "ConvertOptions::strict"}}}),
+                     .remedies = {{RemedyAction::unset, "ConvertOptions::strict"}}}),
             "choose a wider type, or leave out --strict");
-  EXPECT_EQ(hint_of({.remedies = {{Change::set, "MatmulOptions::precision", "f32"},
-                                  {Change::set, "Device::kind", "cuda"}}}),
+  EXPECT_EQ(hint_of({.remedies = {{RemedyAction::set, "MatmulOptions::precision", "f32"},
+                                  {RemedyAction::set, "Device::kind", "cuda"}}}),
             "use --compute f32 or --device cuda");
 }
 
 TEST(Remedies, WithoutAValueShowWhatAnOptionTakes) {
-  EXPECT_EQ(hint_of({.remedies = {{Change::set, "Format::type"},
-                                  {Change::set, "HistogramOptions::range"},
-                                  {Change::set, "Target::replace"}}}),
+  EXPECT_EQ(hint_of({.remedies = {{RemedyAction::set, "Format::type"},
+                                  {RemedyAction::set, "HistogramOptions::range"},
+                                  {RemedyAction::set, "Target::replace"}}}),
             "use --dtype D, --range LO:HI or --force");
 }
 
 TEST(Remedies, QuoteWhatAShellWouldRead) {
   EXPECT_EQ(hint_of({.path = "a b.f8",
-                     .remedies = {{Change::set, "Format::type", "<f4"},
-                                  {.change = Change::convert, .value = "<f4"}}}),
+                     .remedies = {{RemedyAction::set, "Format::type", "<f4"},
+                                  {.change = RemedyAction::convert, .value = "<f4"}}}),
             "use --dtype '<f4', or convert it: ooc-run convert 'a b.f8' -o OUT --to '<f4'");
 }
 
 TEST(Remedies, AreThoseThatTheCommandKnows) {
-  const ooc::ErrorDetails details{.remedies = {{Change::lower, "HistogramOptions::bins"},
-                                               {Change::set, "HistogramOptions::range"}}};
+  const ooc::ErrorDetails details{.remedies = {{RemedyAction::lower, "HistogramOptions::bins"},
+                                               {RemedyAction::set, "HistogramOptions::range"}}};
   EXPECT_EQ(hint_of(details, "histogram"), "lower --bins, or use --range LO:HI");
   EXPECT_EQ(hint_of(details, "reduce"), "lower --histogram, or use --range LO:HI");
   EXPECT_EQ(hint_of(details, "convert"), "");
-  EXPECT_EQ(
-      hint_of({.hint = "wait", .remedies = {{Change::raise, "Options::memory_bytes"}}}, "gen"),
-      "wait");
+  EXPECT_EQ(hint_of({.hint = "wait", .remedies = {{RemedyAction::raise, "Options::memory_bytes"}}},
+                    "gen"),
+            "wait");
 }
 
 TEST(Remedies, KeepAnyOtherHint) {
@@ -80,7 +80,7 @@ TEST(Remedies, KeepTheRestOfTheError) {
                           .offset = 7,
                           .errno_value = ENOMEM,
                           .why = "there is a limit",
-                          .remedies = {{Change::raise, "Options::memory_bytes"}}});
+                          .remedies = {{RemedyAction::raise, "Options::memory_bytes"}}});
   const ooc::Error translated = in_terms_of_options(in_terms_of_options(error));  // once suffices
   EXPECT_EQ(translated.kind(), ErrorKind::memory);
   EXPECT_STREQ(translated.what(), "too little");

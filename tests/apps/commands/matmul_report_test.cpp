@@ -23,7 +23,7 @@ ooc::MatmulPlan a_plan() {
   plan.bytes_written = 24'000'000;
   plan.flops = 12e9;
   plan.multiplying_seconds = 2;
-  plan.reasons = {{.what = ooc::Choice::resident_b, .figures = {1, 4}}};
+  plan.reasons = {{.what = ooc::ReasonKind::resident_b, .figures = {1, 4}}};
   return plan;
 }
 
@@ -43,11 +43,11 @@ TEST(MatmulReport, APlanIsAResultWithoutARun) {
 }
 
 TEST(MatmulReport, AProductSaysWhatWasDoneAndWhatWasPlanned) {
-  ooc::Product product{.plan = a_plan(),
-                       .library = "OpenBLAS 0.3.21",
-                       .link_bytes = 7,
-                       .bytes_read = 60'000'000,
-                       .bytes_written = 24'000'000};
+  ooc::MatrixProduct product{.plan = a_plan(),
+                             .library = "OpenBLAS 0.3.21",
+                             .link_bytes = 7,
+                             .bytes_read = 60'000'000,
+                             .bytes_written = 24'000'000};
   const Json json = describe_product(product, two_seconds(), {}, "c.f32");
   EXPECT_EQ(json["bytes_read"], 60'000'000);
   EXPECT_EQ(json["plan"]["bytes_read"], 56'000'000);
@@ -84,7 +84,7 @@ TEST(MatmulReport, APlanIsATableOfFacts) {
 TEST(MatmulReport, AFailedCheckIsShownAndIsAnError) {
   ProductCheck check{.verification = {.vectors = 8, .largest_ratio = 1.5e6, .worst_row = 1234},
                      .seconds = 2};
-  const ooc::Product product{.plan = a_plan(), .library = "OpenBLAS 0.3.21"};
+  const ooc::MatrixProduct product{.plan = a_plan(), .library = "OpenBLAS 0.3.21"};
   EXPECT_EQ(describe_product(product, {}, check, "c.f32")["verified"], false);
   EXPECT_NE(
       explain_product(product, {}, 4, check, "c.npy").find("  verified  NO: 8 random vectors"),
@@ -104,7 +104,7 @@ TEST(MatmulReport, APassedCheckSaysWhatItDidNotSee) {
   const ProductCheck check{
       .verification = {.vectors = 8, .largest_ratio = 0.012, .unchecked_rows = 3, .passed = true},
       .seconds = 2};
-  const ooc::Product product{.plan = a_plan(), .library = "OpenBLAS 0.3.21"};
+  const ooc::MatrixProduct product{.plan = a_plan(), .library = "OpenBLAS 0.3.21"};
   EXPECT_EQ(describe_product(product, {}, check, "c.f32")["verified"], true);
   const std::string text = explain_product(product, {}, 4, check, "c.npy");
   EXPECT_NE(text.find("yes: 8 random vectors, at most 0.012 of what rounding explains, 2.00 s; "

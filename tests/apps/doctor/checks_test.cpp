@@ -19,26 +19,28 @@ void expect(const HealthCheck& check, State state, const std::string& words = {}
   EXPECT_NE((check.facts + check.fix).find(words), std::string::npos) << check.facts << check.fix;
 }
 
-const ooc::CudaFacts with_gpu{.built_for = 13000,
-                              .driver_allows = 13020,
-                              .why_no_gpu = {},
-                              .gpus = {{"NVIDIA H200", 150'754'820'096, 9, 0, "0000:1b:00.0"}},
-                              .architectures = "75 90"};
-const ooc::CudaFacts without_code{.built_for = 13000,
-                                  .driver_allows = 13020,
-                                  .why_no_gpu = {},
-                                  .gpus = with_gpu.gpus,
-                                  .architectures = "100"};
-const ooc::CudaFacts without_cuda{.why_no_gpu = "built without CUDA"};
+const ooc::detail::CudaFacts with_gpu{
+    .built_for = 13000,
+    .driver_allows = 13020,
+    .why_no_gpu = {},
+    .gpus = {{"NVIDIA H200", 150'754'820'096, 9, 0, "0000:1b:00.0"}},
+    .architectures = "75 90"};
+const ooc::detail::CudaFacts without_code{.built_for = 13000,
+                                          .driver_allows = 13020,
+                                          .why_no_gpu = {},
+                                          .gpus = with_gpu.gpus,
+                                          .architectures = "100"};
+const ooc::detail::CudaFacts without_cuda{.why_no_gpu = "built without CUDA"};
 
 TEST(DoctorChecks, AGpuIsNeededOnlyIfItIsWanted) {
   expect(check_gpu(with_gpu, 0), State::ok, "NVIDIA H200, 140 GiB, compute capability 9.0");
   expect(check_gpu(with_gpu, {}), State::ok);
   expect(check_gpu(without_cuda, {}), State::ok, "built without CUDA");
-  const ooc::CudaFacts without_driver{.built_for = 13000, .why_no_gpu = "no NVIDIA driver here"};
+  const ooc::detail::CudaFacts without_driver{.built_for = 13000,
+                                              .why_no_gpu = "no NVIDIA driver here"};
   expect(check_gpu(without_driver, {}), State::ok, "none: no NVIDIA driver here; the CPU does");
   expect(check_gpu(without_driver, 0), State::fail, "install NVIDIA's driver");
-  ooc::CudaFacts without_gpu = without_driver;
+  ooc::detail::CudaFacts without_gpu = without_driver;
   without_gpu.driver_allows = 13000;
   expect(check_gpu(without_gpu, {}), State::warn);
   const HealthCheck missing = check_gpu(without_cuda, 0);
@@ -47,7 +49,7 @@ TEST(DoctorChecks, AGpuIsNeededOnlyIfItIsWanted) {
 }
 
 TEST(DoctorChecks, AGpuIsWantedByItsNumber) {
-  ooc::CudaFacts two = with_gpu;
+  ooc::detail::CudaFacts two = with_gpu;
   two.gpus.push_back(two.gpus.front());
   expect(check_gpu(two, 1), State::ok);
   const HealthCheck missing = check_gpu(with_gpu, 1);
@@ -62,7 +64,7 @@ TEST(DoctorChecks, ADriverMustKnowTheRuntimeAndTheCodeTheGpu) {
   expect(check_driver(with_gpu), State::ok, "knows CUDA 13.2, this build is of 13.0 and for 75 90");
   expect(check_driver(without_code), State::warn, "-DCMAKE_CUDA_ARCHITECTURES=90");
   expect(check_driver(without_code), State::warn, "no code for compute capability 9.0");
-  ooc::CudaFacts old = with_gpu;
+  ooc::detail::CudaFacts old = with_gpu;
   old.driver_allows = 12080;
   expect(check_driver(old), State::warn, "newer driver");
 }
@@ -130,9 +132,10 @@ TEST(DoctorChecks, DirectIoIsMissedOnDisksOnly) {
 }
 
 TEST(DoctorChecks, MemoryIsEnoughOrRunsFail) {
-  expect(check_memory(64 * ooc::GiB, 50 * ooc::GiB), State::ok, "68.7 GB, of which 53.7 GB");
-  expect(check_memory(64 * ooc::GiB, 100 * ooc::MiB), State::warn);
-  const HealthCheck missing = check_memory(64 * ooc::GiB, 20 * ooc::MiB);
+  expect(check_memory(64 * ooc::detail::GiB, 50 * ooc::detail::GiB), State::ok,
+         "68.7 GB, of which 53.7 GB");
+  expect(check_memory(64 * ooc::detail::GiB, 100 * ooc::detail::MiB), State::warn);
+  const HealthCheck missing = check_memory(64 * ooc::detail::GiB, 20 * ooc::detail::MiB);
   expect(missing, State::fail);
   EXPECT_EQ(missing.kind, ooc::ErrorKind::memory);
 }
@@ -152,7 +155,7 @@ TEST(DoctorChecks, LimitsAreEnoughOrRunsFail) {
 }
 
 TEST(DoctorChecks, AsManyThreadsAsAPassStarts) {
-  const ooc::Workers cpu{.lanes = 8, .reading_lanes = 8, .readers = 8, .writers = 4};
+  const ooc::detail::Workers cpu{.lanes = 8, .reading_lanes = 8, .readers = 8, .writers = 4};
   const auto check = [&](std::uint64_t left) {
     return check_threads(ThreadLimit{left, "ulimit -u"}, cpu, 8);
   };
@@ -162,7 +165,7 @@ TEST(DoctorChecks, AsManyThreadsAsAPassStarts) {
   EXPECT_EQ(check(18).fix, "raise ulimit -u, by 38 threads");
   expect(check(17), State::fail, "17 more by ulimit -u, of 18 that a pass starts");
   EXPECT_EQ(check(17).kind, ooc::ErrorKind::memory);
-  const ooc::Workers gpu{.lanes = 2, .reading_lanes = 2, .readers = 8, .writers = 4};
+  const ooc::detail::Workers gpu{.lanes = 2, .reading_lanes = 2, .readers = 8, .writers = 4};
   expect(check_threads(ThreadLimit{17, "ulimit -u"}, gpu, 8), State::warn);
 }
 

@@ -24,7 +24,7 @@ class BlockDeviceTest : public testing::Test {
     std::filesystem::create_directory_symlink(sysfs_.path() / target, path);
   }
 
-  ooc::test::TempDir sysfs_;
+  ooc::detail::test::TempDir sysfs_;
 };
 
 TEST_F(BlockDeviceTest, DescribesTheDiskOfAPartition) {

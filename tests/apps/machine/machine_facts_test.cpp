@@ -21,7 +21,7 @@ class MachineFactsTest : public testing::Test {
     std::ofstream(path) << text;
   }
 
-  ooc::test::TempDir root_;
+  ooc::detail::test::TempDir root_;
   KernelFiles files_{root_.path() / "proc", root_.path() / "sys"};
 };
 

@@ -30,7 +30,7 @@ class CeilingsTest : public testing::Test {
     std::ofstream(ceilings_path()) << text;
   }
 
-  ooc::test::TempDir directory_;
+  ooc::detail::test::TempDir directory_;
   CeilingsOf place_{directory_.path(), "cuda:0 GPU", "reduce f4"};
   MeasuredCeilings measured_{
       {.disk = 1e9, .page_cache = 2e9, .h2d = 3e9, .d2h = 4e9, .start_seconds = 0.4},
@@ -73,7 +73,7 @@ TEST_F(CeilingsTest, ANewMeasurementTakesTheOldOnesPlace) {
   write_ceilings(other, {{.page_cache = 7e9}, {{"reduce f4", 8e9}}});
   EXPECT_EQ(read_ceilings(other), (Ceilings{.disk = 1e9, .page_cache = 7e9, .kernel = 8e9}));
   EXPECT_EQ(read_ceilings(place_).h2d, 3e9);
-  const auto json = nlohmann::json::parse(ooc::test::read_whole(ceilings_path()));
+  const auto json = nlohmann::json::parse(ooc::detail::test::read_whole(ceilings_path()));
   EXPECT_EQ(json["machines"].size(), 1u);
   EXPECT_EQ(json["devices"].size(), 2u);
   EXPECT_EQ(json["devices"][0]["date"], today());
@@ -84,7 +84,7 @@ TEST_F(CeilingsTest, TheFileDoesNotGrowForEver) {
     place_.device = "device " + std::to_string(i);
     write_ceilings(place_, measured_);
   }
-  const auto json = nlohmann::json::parse(ooc::test::read_whole(ceilings_path()));
+  const auto json = nlohmann::json::parse(ooc::detail::test::read_whole(ceilings_path()));
   EXPECT_EQ(json["devices"].size(), 100u);
   EXPECT_EQ(read_ceilings(place_).h2d, 3e9);
 }
@@ -103,7 +103,7 @@ TEST_F(CeilingsTest, WhatIsNotUnderstoodIsIgnoredAndReplaced) {
 
 TEST_F(CeilingsTest, RatesThatAreNoneAreIgnored) {
   write_ceilings(place_, measured_);
-  const auto good = nlohmann::json::parse(ooc::test::read_whole(ceilings_path()));
+  const auto good = nlohmann::json::parse(ooc::detail::test::read_whole(ceilings_path()));
   for (const char* rate : {"-1", "0", "\"fast\"", "null", "[]"}) {
     auto json = good;
     json["disks"][0]["disk_bytes_per_second"] = nlohmann::json::parse(rate);

@@ -133,8 +133,8 @@ TEST(WorkOf, WhatAPassBringsIntoThePageCacheTheNextOneFindsThere) {
   pass.layout.page_cache_fraction = 0.25;
   EXPECT_EQ(work_of(pass, cpu, false).from_disk, 750);
   EXPECT_EQ(work_of(pass, cpu, false).from_page_cache, 1250);
-  pass.outcome.bytes = 1000 * ooc::GiB * 1000;  // does not fit into the page cache
-  EXPECT_EQ(work_of(pass, cpu, false).from_disk, 2 * 0.75 * 1e6 * ooc::GiB);
+  pass.outcome.bytes = 1000 * ooc::detail::GiB * 1000;  // does not fit into the page cache
+  EXPECT_EQ(work_of(pass, cpu, false).from_disk, 2 * 0.75 * 1e6 * ooc::detail::GiB);
 }
 
 TEST(WorkOf, HolesComeFromNoDisk) {
@@ -151,7 +151,7 @@ TEST(WorkOf, HolesComeFromNoDisk) {
 TEST(WorkOf, FewStreamsUseFewCores) {
   ooc::Stats pass;
   pass.layout.streams = 1;
-  const auto cores = static_cast<double>(ooc::usable_cores());
+  const auto cores = static_cast<double>(ooc::detail::usable_cores());
   EXPECT_DOUBLE_EQ(work_of(pass, cpu, false).cores, 1 / cores);
   pass.layout.streams = 10000;
   EXPECT_EQ(work_of(pass, cpu, false).cores, 1);

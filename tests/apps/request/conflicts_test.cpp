@@ -46,7 +46,7 @@ TEST(ConflictsTest, SideFilesAreNotEachOther) {
 }
 
 TEST(ConflictsTest, AFileIsTheSameUnderAnotherName) {
-  const ooc::test::TempDir directory;
+  const ooc::detail::test::TempDir directory;
   const std::filesystem::path data = directory.path() / "data", link = directory.path() / "link";
   std::ofstream(data) << "x";
   std::filesystem::create_symlink(data, link);

@@ -28,7 +28,7 @@ TEST(DeviceWords, NameOneDeviceOrSeveral) {
   EXPECT_EQ(parse_devices("cuda:3"), gpus({3}));
   EXPECT_EQ(parse_devices("cuda:2,0"), gpus({2, 0}));
   std::vector<int> every;
-  for (int i = 0; i < std::max(ooc::visible_gpus(), 1); ++i) every.push_back(i);
+  for (int i = 0; i < std::max(ooc::detail::visible_gpus(), 1); ++i) every.push_back(i);
   EXPECT_EQ(parse_devices("cuda:all"), gpus(every));
   std::vector<DeviceName> all = gpus(every);
   all.push_back(cpu);
@@ -38,13 +38,13 @@ TEST(DeviceWords, NameOneDeviceOrSeveral) {
 TEST(DeviceWords, RefuseWhatIsNoDevice) {
   for (const std::string word : {"cuda:", "cuda:x", "cuda:-1", "cuda:0,", "cuda:,1", "cuda:0,,1",
                                  "cuda:0 1", "cuda:99999999999"}) {
-    ooc::test::expect_error(ooc::ErrorKind::usage, "is not the number of a GPU",
-                            [&] { parse_devices(word); });
+    ooc::detail::test::expect_error(ooc::ErrorKind::usage, "is not the number of a GPU",
+                                    [&] { parse_devices(word); });
   }
-  ooc::test::expect_error(ooc::ErrorKind::usage, "names a GPU twice",
-                          [] { parse_devices("cuda:0,1,0"); });
+  ooc::detail::test::expect_error(ooc::ErrorKind::usage, "names a GPU twice",
+                                  [] { parse_devices("cuda:0,1,0"); });
   for (const std::string word : {"gpu", "GPU", "cpu,cuda", "everything"}) {
-    ooc::test::expect_error(ooc::ErrorKind::usage, "", [&] { parse_devices(word); });
+    ooc::detail::test::expect_error(ooc::ErrorKind::usage, "", [&] { parse_devices(word); });
   }
 }
 

@@ -47,8 +47,8 @@ TEST(RequestTest, HoldsEveryValueParsed) {
   EXPECT_EQ(request.bins.range->lower, -1);
   EXPECT_EQ(request.bins.range->upper, 2.5);
   EXPECT_TRUE(request.picture.logarithmic_counts);
-  EXPECT_EQ(request.run.options.chunk_bytes, 1 * ooc::MiB);
-  EXPECT_EQ(request.run.options.device_bytes, 2 * ooc::GiB);
+  EXPECT_EQ(request.run.options.chunk_bytes, 1 * ooc::detail::MiB);
+  EXPECT_EQ(request.run.options.device_bytes, 2 * ooc::detail::GiB);
   EXPECT_EQ(request.run.options.threads, 5u);
   EXPECT_EQ(request.run.devices, (std::vector<DeviceName>{{ooc::DeviceKind::cuda, 3}}));
   EXPECT_EQ(request.run.side_files.plot, "p.svg");

@@ -13,8 +13,8 @@
 namespace ooc_run {
 namespace {
 
-using ooc::Choice;
 using ooc::Reason;
+using ooc::ReasonKind;
 
 struct Case {
   Reason reason;
@@ -24,57 +24,60 @@ struct Case {
 /// Each choice at least once.
 std::vector<Case> cases() {
   return {
-      {{Choice::buffered_reads, "tmpfs has no disk under it"},
+      {{ReasonKind::buffered_reads, "tmpfs has no disk under it"},
        "reading through the page cache: tmpfs has no disk under it"},
-      {{Choice::cached_reads, "", {62}},
+      {{ReasonKind::cached_reads, "", {62}},
        "reading through the page cache: 62 % of the input is there"},
-      {{Choice::mixed_reads, "", {62}}, "62 % from page cache, rest direct"},
-      {{Choice::ordered_reads},
+      {{ReasonKind::mixed_reads, "", {62}}, "62 % from page cache, rest direct"},
+      {{ReasonKind::ordered_reads},
        "reading from beginning to end, as a checksum or a checkpoint needs it, not cached and "
        "uncached parts by turns"},
-      {{Choice::buffered_writes, "the output is smaller than a page"},
+      {{ReasonKind::buffered_writes, "the output is smaller than a page"},
        "writing through the page cache: the output is smaller than a page"},
-      {{Choice::engine, "io_uring is not available"}, "io_uring is not available"},
-      {{Choice::queue_depth, "", {1024, 16}},
+      {{ReasonKind::engine, "io_uring is not available"}, "io_uring is not available"},
+      {{ReasonKind::queue_depth, "", {1024, 16}},
        "keeping 1024 reads in flight instead of 16, which was faster"},
-      {{Choice::no_read_ahead},
+      {{ReasonKind::no_read_ahead},
        "not reading ahead while the GPU starts: there is no memory for it"},
-      {{Choice::chunk_for_disk}, "chunks are small: the disk is slower than the link to the GPU"},
-      {{Choice::chunk_for_link}, "chunks are large enough to fill the link to the GPU"},
-      {{Choice::chunk_for_core}, "chunks fit a core's own cache, in which they are consumed"},
-      {{Choice::chunk_as_asked, "", {65536}},
+      {{ReasonKind::chunk_for_disk},
+       "chunks are small: the disk is slower than the link to the GPU"},
+      {{ReasonKind::chunk_for_link}, "chunks are large enough to fill the link to the GPU"},
+      {{ReasonKind::chunk_for_core}, "chunks fit a core's own cache, in which they are consumed"},
+      {{ReasonKind::chunk_as_asked, "", {65536}},
        "chunks are as large as --chunk says, rounded up to a multiple of 65,536 elements"},
-      {{Choice::chunk_at_least, "", {65536}},
+      {{ReasonKind::chunk_at_least, "", {65536}},
        "chunks are of 65,536 elements, the fewest there can be, though --chunk says less"},
-      {{Choice::chunk_within_limits}, "chunks are as large as the limits of memory allow"},
-      {{Choice::chunk_halved, "the GPU is full", {4194304, 8388608}},
+      {{ReasonKind::chunk_within_limits}, "chunks are as large as the limits of memory allow"},
+      {{ReasonKind::chunk_halved, "the GPU is full", {4194304, 8388608}},
        "using chunks of 4194304 bytes instead of 8388608: the GPU is full"},
-      {{Choice::streams_as_asked}, "as many streams as --streams says"},
-      {{Choice::two_streams}, "two streams: one computes while the other is being filled"},
-      {{Choice::three_streams}, "three streams: one is being filled while the others compute"},
-      {{Choice::stream_per_core}, "a stream for each core"},
-      {{Choice::stream_per_thread}, "a stream for each of --threads, which reads what it computes"},
-      {{Choice::stream_per_two_threads},
+      {{ReasonKind::streams_as_asked}, "as many streams as --streams says"},
+      {{ReasonKind::two_streams}, "two streams: one computes while the other is being filled"},
+      {{ReasonKind::three_streams}, "three streams: one is being filled while the others compute"},
+      {{ReasonKind::stream_per_core}, "a stream for each core"},
+      {{ReasonKind::stream_per_thread},
+       "a stream for each of --threads, which reads what it computes"},
+      {{ReasonKind::stream_per_two_threads},
        "a stream for half of --threads, which compute while others read"},
-      {{Choice::streams_within_limits},
+      {{ReasonKind::streams_within_limits},
        "there are as many streams as the limit of memory has room for"},
-      {{Choice::input_not_kept},
+      {{ReasonKind::input_not_kept},
        "reading the input in each pass: the device has no memory to keep it"},
-      {{Choice::resident_input, "", {500, 500}},
+      {{ReasonKind::resident_input, "", {500, 500}},
        "later passes find all of the input on the device, where the first left it"},
-      {{Choice::resident_input, "", {100, 500}},
+      {{ReasonKind::resident_input, "", {100, 500}},
        "later passes find 20 % of the input on the device, where the first left it"},
-      {{Choice::chunk_for_kernels}, "chunks are large, since nothing is loaded"},
-      {{Choice::product_blocks, "", {2, 1}},
+      {{ReasonKind::chunk_for_kernels}, "chunks are large, since nothing is loaded"},
+      {{ReasonKind::product_blocks, "", {2, 1}},
        "each device computes a block of C, which is cut into 2 x 1: it reads the rows of A and the "
        "columns of B for that"},
-      {{Choice::resident_a, "", {1, 3}},
+      {{ReasonKind::resident_a, "", {1, 3}},
        "panels of A stay on the device: A is loaded once, B 3 times"},
-      {{Choice::resident_b, "", {2, 1}},
+      {{ReasonKind::resident_b, "", {2, 1}},
        "panels of B stay on the device: A is loaded 2 times, B once"},
-      {{Choice::resident_c, "", {4, 1, 2000, 3}},
+      {{ReasonKind::resident_c, "", {4, 1, 2000, 3}},
        "a tile of C stays on the device, one of 2000 x 3: A is loaded 4 times, B once"},
-      {{Choice::cached_panels, "", {1200}}, "host memory keeps 1200 panels that are needed again"},
+      {{ReasonKind::cached_panels, "", {1200}},
+       "host memory keeps 1200 panels that are needed again"},
   };
 }
 
@@ -83,7 +86,8 @@ TEST(Reasons, AreSentences) {
 }
 
 TEST(Reasons, AreInTheirOrder) {
-  EXPECT_EQ(sentences_of(std::vector<Reason>{{Choice::stream_per_core}, {Choice::engine, "none"}}),
+  EXPECT_EQ(sentences_of(
+                std::vector<Reason>{{ReasonKind::stream_per_core}, {ReasonKind::engine, "none"}}),
             (std::vector<std::string>{"a stream for each core", "none"}));
   EXPECT_TRUE(sentences_of({}).empty());
 }
@@ -108,9 +112,10 @@ TEST(Reasons, NameOnlyOptionsThatExist) {
 }
 
 TEST(Reasons, AreRepeatedIfOnlyTheirFiguresDiffer) {
-  const Reason some{Choice::mixed_reads, "", {40}}, more{Choice::mixed_reads, "", {60}};
-  const Reason cached{Choice::cached_reads, "", {60}};
-  const Reason no_disk{Choice::buffered_writes, "no disk"}, small{Choice::buffered_writes, "small"};
+  const Reason some{ReasonKind::mixed_reads, "", {40}}, more{ReasonKind::mixed_reads, "", {60}};
+  const Reason cached{ReasonKind::cached_reads, "", {60}};
+  const Reason no_disk{ReasonKind::buffered_writes, "no disk"},
+      small{ReasonKind::buffered_writes, "small"};
   EXPECT_EQ(without_repetitions(std::vector{some, no_disk, more, small, cached, no_disk}),
             (std::vector{some, no_disk, small, cached}));
 }

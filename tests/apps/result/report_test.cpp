@@ -36,7 +36,7 @@ TEST(Report, WhatIsNotANumberIsAString) {
                          {"b", json_number(HUGE_VAL)},
                          {"c", json_number(-HUGE_VAL)},
                          {"d", json_number(std::optional<double>{})},
-                         {"e", json_number(ooc::Number{})},
+                         {"e", json_number(ooc::Scalar{})},
                          {"f", json_number(0.1)}}),
             R"({"a":"NaN","b":"Infinity","c":"-Infinity","d":null,"e":null,"f":0.1})");
 }
@@ -150,12 +150,12 @@ TEST(Report, TypesForPeople) {
 TEST(Report, NumbersForPeople) {
   EXPECT_EQ(format_number(ooc::int128{1234567}), "1,234,567");
   EXPECT_EQ(format_number(0.1), "0.1");
-  EXPECT_EQ(format_number(ooc::Number{}), "-");
+  EXPECT_EQ(format_number(ooc::Scalar{}), "-");
   using enum ooc::ElementType;
   EXPECT_EQ(format_element(double{0.1F}, f4), "0.1");
   EXPECT_EQ(format_element(double{0.1F}, f8), "0.10000000149011612");
   EXPECT_EQ(format_element(ooc::int128{1234567}, i4), "1,234,567");
-  EXPECT_EQ(format_element(ooc::Number{}, f4), "-");
+  EXPECT_EQ(format_element(ooc::Scalar{}, f4), "-");
 }
 
 }  // namespace

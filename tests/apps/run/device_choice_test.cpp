@@ -156,7 +156,7 @@ TEST(ChooseDevice, TakesAGpuForMuch) {
 }
 
 TEST(Tasks, KnowTheirKernelAndTheirPasses) {
-  const ooc::test::TempDir directory;
+  const ooc::detail::test::TempDir directory;
   const auto path = directory.write("x.f32", std::string(4096, '\0'));
   const ooc::Source source = ooc::open(path);
   const Task histogram = histogram_task(source, {});
@@ -177,23 +177,23 @@ TEST(Tasks, KnowTheirKernelAndTheirPasses) {
 
 // Opening a file leaves its first pages in the page cache.
 TEST(Tasks, ReadAheadOfWhatIsOnTheDisk) {
-  const ooc::test::TempDir directory;
-  const auto path = directory.write("x.f32", std::string(32 * ooc::MiB, '\0'));
-  ooc::test::evict(path);
+  const ooc::detail::test::TempDir directory;
+  const auto path = directory.write("x.f32", std::string(32 * ooc::detail::MiB, '\0'));
+  ooc::detail::test::evict(path);
   const ooc::Source source = ooc::open(path);
   const Workload cold = convert_task(source).work;
   EXPECT_EQ(cold.read_ahead, cold.from_disk);
-  const bool can_be_evicted = source.files()[0].direct() >= 0;
-  EXPECT_GE(cold.read_ahead, can_be_evicted ? 0.9 * 32 * ooc::MiB : 0);
-  const ooc::test::HeldInPageCache held(path, 16 * ooc::MiB);
-  ooc::test::evict(path, 16 * ooc::MiB);
+  const bool can_be_evicted = ooc::detail::files_of(source)[0].direct() >= 0;
+  EXPECT_GE(cold.read_ahead, can_be_evicted ? 0.9 * 32 * ooc::detail::MiB : 0);
+  const ooc::detail::test::HeldInPageCache held(path, 16 * ooc::detail::MiB);
+  ooc::detail::test::evict(path, 16 * ooc::detail::MiB);
   const Workload half = convert_task(source).work;
-  const bool is_half_cached = ooc::test::why_not_half_cached(source).empty();
+  const bool is_half_cached = ooc::detail::test::why_not_half_cached(source).empty();
   EXPECT_EQ(half.read_ahead, is_half_cached ? 0 : half.from_disk);
 }
 
 TEST(RatesToChooseBy, AreMeasuredOnesWhereThereAreAny) {
-  const ooc::test::TempDir directory;
+  const ooc::detail::test::TempDir directory;
   const char* const before = std::getenv("XDG_CACHE_HOME");
   const std::string kept = before == nullptr ? "" : before;
   setenv("XDG_CACHE_HOME", directory.path().c_str(), 1);

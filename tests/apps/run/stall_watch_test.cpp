@@ -11,7 +11,7 @@ namespace {
 
 /// Looks at a pass that is half done and has waited for 24 requests.
 std::string look(StallWatch& watch, double seconds, double since_begin = 100,
-                 bool is_to_stop = false, ooc::IoPeer peer = ooc::IoPeer::disk) {
+                 bool is_to_stop = false, ooc::detail::IoPeer peer = ooc::detail::IoPeer::disk) {
   const ooc::Progress progress{
       .bytes = 5'000'000'000, .total_bytes = 10'000'000'000, .seconds = since_begin};
   return watch.look({.seconds = seconds, .peer = peer, .in_flight = 24}, &progress, is_to_stop);
@@ -49,12 +49,12 @@ TEST(StallWatch, WarnsBeforeALongTimeIsOver) {
 
 TEST(StallWatch, EndsSoonIfTheRunIsToStop) {
   StallWatch watch(std::nullopt);
-  EXPECT_EQ(look(watch, 20, 100, false, ooc::IoPeer::server), "");
-  EXPECT_EQ(look(watch, 20, 100, true, ooc::IoPeer::server), "");  // from now on
-  EXPECT_EQ(look(watch, 1, 119, true, ooc::IoPeer::server), "");
-  EXPECT_EQ(look(watch, 19.9, 137.9, true, ooc::IoPeer::server), "");
+  EXPECT_EQ(look(watch, 20, 100, false, ooc::detail::IoPeer::server), "");
+  EXPECT_EQ(look(watch, 20, 100, true, ooc::detail::IoPeer::server), "");  // from now on
+  EXPECT_EQ(look(watch, 1, 119, true, ooc::detail::IoPeer::server), "");
+  EXPECT_EQ(look(watch, 19.9, 137.9, true, ooc::detail::IoPeer::server), "");
   try {
-    look(watch, 20, 138, true, ooc::IoPeer::server);
+    look(watch, 20, 138, true, ooc::detail::IoPeer::server);
     FAIL() << "waits";
   } catch (const ooc::Error& error) {
     EXPECT_EQ(error.kind(), ooc::ErrorKind::interrupted);
@@ -65,7 +65,7 @@ TEST(StallWatch, EndsSoonIfTheRunIsToStop) {
 
 TEST(StallWatch, KnowsWhoIsSilentBeforeTheFirstPass) {
   StallWatch watch(3);
-  const auto said = [&](const ooc::IoMeter::Stall& stall) -> std::string {
+  const auto said = [&](const ooc::detail::IoMeter::Stall& stall) -> std::string {
     try {
       watch.look(stall, nullptr, false);
     } catch (const ooc::Error& error) {
@@ -74,10 +74,10 @@ TEST(StallWatch, KnowsWhoIsSilentBeforeTheFirstPass) {
     return {};
   };
   EXPECT_EQ(said({.seconds = 2.9}), "");
-  EXPECT_EQ(said({.seconds = 3, .peer = ooc::IoPeer::server, .in_flight = 1, .bytes = 7}),
+  EXPECT_EQ(said({.seconds = 3, .peer = ooc::detail::IoPeer::server, .in_flight = 1, .bytes = 7}),
             "the server has sent less than 1 KiB for 3.00 s; see the server and the network, or "
             "wait for longer (--io-timeout); nothing was written");
-  EXPECT_EQ(said({.seconds = 3, .peer = ooc::IoPeer::writer}),
+  EXPECT_EQ(said({.seconds = 3, .peer = ooc::detail::IoPeer::writer}),
             "the writer of the pipe has sent nothing for 3.00 s; see the program that writes the "
             "data, or wait for longer (--io-timeout); nothing was written");
 }

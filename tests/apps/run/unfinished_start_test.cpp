@@ -12,10 +12,10 @@ namespace {
 
 /// Returns a coordinator of a device that starts, and of the CPU.
 std::unique_ptr<ooc::Coordinator> coordinator(bool has_started) {
-  auto device = std::make_unique<ooc::test::StartingDevice>();
+  auto device = std::make_unique<ooc::detail::test::StartingDevice>();
   *device->start() = has_started;
   return std::make_unique<ooc::Coordinator>(
-      ooc::test::devices(std::move(device), ooc::test::cpu()));
+      ooc::detail::test::devices(std::move(device), ooc::detail::test::cpu()));
 }
 
 TEST(UnfinishedStart, OfADeviceThatHasStartedThereIsNone) {

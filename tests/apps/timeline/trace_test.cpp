@@ -32,7 +32,7 @@ class TraceTest : public testing::Test {
     EXPECT_EQ(trace.empty(), chunks == 0);
     note_ = trace.commit();
     EXPECT_TRUE(trace.empty());
-    return ooc::test::read_whole(dir_.path() / "t.pf");
+    return ooc::detail::test::read_whole(dir_.path() / "t.pf");
   }
 
   /// Returns the number of each chunk that the trace has, and "-" for each that it lacks.
@@ -45,7 +45,7 @@ class TraceTest : public testing::Test {
     return found;
   }
 
-  ooc::test::TempDir dir_;
+  ooc::detail::test::TempDir dir_;
   std::string note_;
 };
 

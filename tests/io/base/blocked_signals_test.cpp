@@ -7,7 +7,7 @@
 #include <csignal>
 #include <thread>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 bool is_blocked(int signal) {
@@ -40,4 +40,4 @@ TEST(BlockedSignals, StayBlockedOnAThreadOfTheLibrary) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <ooc/detail/base/dtype.hpp>
+#include <ooc/dtype.hpp>
 #include <ooc/error.hpp>
 
 #include <string>
@@ -9,7 +9,7 @@
 
 #include "io/expect_error.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 TEST(DType, CodesAndNamesComeBack) {
@@ -194,4 +194,4 @@ TEST(StructType, SuggestsTheNearestTypeOfAField) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

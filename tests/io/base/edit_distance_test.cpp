@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 TEST(EditDistance, CountsEdits) {
@@ -18,4 +18,4 @@ TEST(EditDistance, CountsEdits) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

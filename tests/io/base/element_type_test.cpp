@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <ooc/detail/base/element_type.hpp>
+#include <ooc/dtype.hpp>
 
 #include <bit>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 /// Decodes a half by the definition of the format, without bit tricks.
@@ -79,4 +79,4 @@ TEST(ElementType, IsNamedByEndingsInOtherWords) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

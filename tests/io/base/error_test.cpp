@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 TEST(Error, SaysWhatFailedWhereAndWhy) {
@@ -37,30 +37,32 @@ TEST(Error, NamesFilesAsAShellTakesThem) {
 
 TEST(Remedy, NamesASettingOfTheLibrary) {
   const auto in_words = [](const Remedy& remedy) { return advice({.remedies = {remedy}}); };
-  EXPECT_EQ(in_words({Change::raise, "Options::memory_bytes"}), "raise Options::memory_bytes");
-  EXPECT_EQ(in_words({Change::raise, "Options::memory_bytes", "4096"}),
+  EXPECT_EQ(in_words({RemedyAction::raise, "Options::memory_bytes"}),
+            "raise Options::memory_bytes");
+  EXPECT_EQ(in_words({RemedyAction::raise, "Options::memory_bytes", "4096"}),
             "raise Options::memory_bytes to at least 4096");
-  EXPECT_EQ(in_words({Change::lower, "Format::count"}), "lower Format::count");
-  EXPECT_EQ(in_words({Change::set, "Format::type"}), "set Format::type");
-  EXPECT_EQ(in_words({Change::set, "Device::kind", "cpu"}), "set Device::kind to cpu");
-  EXPECT_EQ(in_words({Change::unset, "Options::direct"}), "unset Options::direct");
-  EXPECT_EQ(in_words({.change = Change::convert, .value = ">f4"}), "convert it to >f4");
+  EXPECT_EQ(in_words({RemedyAction::lower, "Format::count"}), "lower Format::count");
+  EXPECT_EQ(in_words({RemedyAction::set, "Format::type"}), "set Format::type");
+  EXPECT_EQ(in_words({RemedyAction::set, "Device::kind", "cpu"}), "set Device::kind to cpu");
+  EXPECT_EQ(in_words({RemedyAction::unset, "Options::direct"}), "unset Options::direct");
+  EXPECT_EQ(in_words({.change = RemedyAction::convert, .value = ">f4"}), "convert it to >f4");
 }
 
 TEST(Remedy, SharesItsVerbWithTheNext) {
-  const Remedy raise{Change::raise, "A"}, b{Change::lower, "B"}, c{Change::lower, "C"},
-      d{Change::lower, "D"};
+  const Remedy raise{RemedyAction::raise, "A"}, b{RemedyAction::lower, "B"},
+      c{RemedyAction::lower, "C"}, d{RemedyAction::lower, "D"};
   EXPECT_EQ(advice({.remedies = {raise, b, c}}), "raise A, or lower B or C");
   EXPECT_EQ(advice({.remedies = {b, c, d}}), "lower B, C or D");
   EXPECT_EQ(advice({.remedies = {b, raise, c}}), "lower B, or raise A, or lower C");
 }
 
 TEST(Remedy, FollowsTheHint) {
-  EXPECT_EQ(advice({.remedies = {{Change::set, "A", "2", "is faster"}, {Change::set, "B"}}}),
-            "set A to 2 (is faster) or B");
+  EXPECT_EQ(
+      advice({.remedies = {{RemedyAction::set, "A", "2", "is faster"}, {RemedyAction::set, "B"}}}),
+      "set A to 2 (is faster) or B");
   EXPECT_EQ(advice({}), "");
   EXPECT_EQ(advice({.hint = "check the drive"}), "check the drive");
-  EXPECT_EQ(advice({.hint = "check the drive", .remedies = {{Change::lower, "A"}}}),
+  EXPECT_EQ(advice({.hint = "check the drive", .remedies = {{RemedyAction::lower, "A"}}}),
             "check the drive, or lower A");
 }
 
@@ -68,7 +70,7 @@ TEST(Remedy, IsSaidInTheWordsOfAProgram) {
   const auto words = [](const Remedy& remedy) {
     return RemedyWords{"give", "-" + std::string(remedy.setting)};
   };
-  EXPECT_EQ(advice({.remedies = {{Change::raise, "a"}, {Change::lower, "b"}}}, words),
+  EXPECT_EQ(advice({.remedies = {{RemedyAction::raise, "a"}, {RemedyAction::lower, "b"}}}, words),
             "give -a or -b");
 }
 
@@ -88,4 +90,4 @@ TEST(Error, CopesWithUnknownNumbers) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 TEST(GroupDigits, InsertsCommasBetweenGroupsOfThree) {
@@ -14,4 +14,4 @@ TEST(GroupDigits, InsertsCommasBetweenGroupsOfThree) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

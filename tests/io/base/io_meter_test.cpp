@@ -6,7 +6,7 @@
 #include <memory>
 #include <thread>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 class IoMeterTest : public testing::Test {
@@ -65,4 +65,4 @@ TEST_F(IoMeterTest, StandsStillWhileNoThreadWaits) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 TEST(LowerCase, IsOfAsciiLettersOnly) {
@@ -13,4 +13,4 @@ TEST(LowerCase, IsOfAsciiLettersOnly) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

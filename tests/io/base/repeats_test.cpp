@@ -5,7 +5,7 @@
 #include <chrono>
 #include <thread>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -55,4 +55,4 @@ TEST(Repeats, OfACallThatIsInterrupted) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

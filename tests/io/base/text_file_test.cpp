@@ -6,7 +6,7 @@
 
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 TEST(TextFile, IsReadToItsEnd) {
@@ -28,4 +28,4 @@ TEST(TextFile, ThatCannotBeReadIsEmpty) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -12,7 +12,7 @@
 #include "support/failing_threads.hpp"
 #include "support/fault.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::FailingThreads;
@@ -60,4 +60,4 @@ TEST(StartThreads, FewerWillDoButNotNone) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 constexpr std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
@@ -26,4 +26,4 @@ TEST(Units, DivideWithoutOverflow) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 TEST(FirstCharacter, DecodesUtf8) {
@@ -60,4 +60,4 @@ TEST(LosslessUtf8, KeepsTextAndMarksOtherBytes) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using Bytes = std::vector<std::byte>;
@@ -181,4 +181,4 @@ TEST_F(ByteOrderTest, OddValuesAreCounted) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

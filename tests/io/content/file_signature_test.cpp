@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using namespace std::string_view_literals;
@@ -137,4 +137,4 @@ TEST(FileSignature, KnowsWhatIsNoText) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 constexpr std::size_t count = 50'000;
@@ -212,4 +212,4 @@ TEST_F(TypeGuessTest, TellsTheRange) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

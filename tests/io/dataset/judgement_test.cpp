@@ -3,6 +3,7 @@
 #include <ooc/detail/dataset/judgement.hpp>
 #include <ooc/detail/dataset/producer.hpp>
 #include <ooc/detail/dataset/sample.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/error.hpp>
 #include <ooc/source.hpp>
 
@@ -25,7 +26,7 @@
 #include "io/expect_error.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::expect_error;
@@ -54,7 +55,7 @@ TEST(OpenTest, TakesAListOfPaths) {
   const auto two = directory.write("b.f32", std::string(4, 'b'));
   EXPECT_EQ(open({one, two}).bytes(), 12u);
   EXPECT_EQ(open({one, two}, {.count = 2}).bytes(), 8u);
-  EXPECT_EQ(open({one.c_str(), two.c_str()}).files().size(), 2u);
+  EXPECT_EQ(files_of(open({one.c_str(), two.c_str()})).size(), 2u);
   expect_error(ErrorKind::usage, "at least one file",
                [] { open(std::initializer_list<std::filesystem::path>{}); });
 }
@@ -68,7 +69,7 @@ TEST(OpenTest, RefusesOtherFormatsWhateverTypeIsGiven) {
   }
   EXPECT_EQ(open(path, {.file = FileFormat::raw}).bytes(), 40u);
   EXPECT_EQ(open(path, {.offset = 4}).bytes(), 36u);
-  EXPECT_EQ(Source{File::open(path)}.bytes(), 40u);
+  EXPECT_EQ(open_bytes(path).bytes(), 40u);
   EXPECT_EQ(open_unjudged({&path, 1}, {}).bytes(), 40u);
   EXPECT_EQ(signature_of(File::open(path))->name, "gzip");
   EXPECT_FALSE(holds_numbers(File::open(path), {}));
@@ -103,7 +104,7 @@ TEST(OpenTest, RefusesNumbersOfATypeThatNothingSays) {
   }
   EXPECT_EQ(open(path, {.type = parse_dtype("f8")}).bytes(), 32'000u);
   EXPECT_EQ(open(path, {.type = parse_dtype("u1")}).bytes(), 32'000u);
-  EXPECT_EQ(Source{File::open(path)}.bytes(), 32'000u);
+  EXPECT_EQ(open_bytes(path).bytes(), 32'000u);
   EXPECT_EQ(open_unjudged({&path, 1}, {}).bytes(), 32'000u);
   EXPECT_TRUE(type_is_default(File::open(path), {}));
   EXPECT_FALSE(type_is_default(File::open(path), {.type = parse_dtype("u1")}));
@@ -150,10 +151,10 @@ class OpenStreamTest : public testing::Test {
   }
 
   static std::string read_all(const Source& source) {
-    source.begin_producer();
+    begin_producer(source);
     std::string all;
     std::vector<std::byte> room(100);
-    while (const std::size_t bytes = source.producer()->fill(room, {})) {
+    while (const std::size_t bytes = producer_of(source)->fill(room, {})) {
       all.append(reinterpret_cast<const char*>(room.data()), bytes);
     }
     return all;
@@ -231,7 +232,7 @@ TEST_F(OpenStreamTest, RawNumbersComeWhole) {
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<char>(i * i);
   const Source source = from_descriptor(piped(numbers), parse_dtype("u1"));
   EXPECT_EQ(read_all(source), numbers);
-  expect_error(ErrorKind::usage, "was read already", [&] { source.require_unread(); });
+  expect_error(ErrorKind::usage, "was read already", [&] { require_unread(source); });
 }
 
 TEST_F(OpenStreamTest, BytesThatAreMeantAreRead) {
@@ -258,4 +259,4 @@ TEST(OpenPipeTest, AFifoIsReadByItsPath) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string>
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// Returns the text of a .npy header.
 inline std::string header_of(const std::string& descr, const std::string& order,
@@ -22,4 +22,4 @@ inline std::string npy(const std::string& header, std::size_t data_bytes, int ma
   return file + header + std::string(data_bytes, 'x');
 }
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

@@ -1,6 +1,6 @@
 // Tests the types that headers of .npy files declare. Those of elements are in source_test.cpp.
 
-#include <ooc/detail/base/dtype.hpp>
+#include <ooc/dtype.hpp>
 #include <ooc/error.hpp>
 #include <ooc/source.hpp>
 
@@ -15,7 +15,7 @@
 #include "io/dataset/npy_text.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::header_of;
@@ -95,4 +95,4 @@ TEST_F(NpyTypeTest, RefusesFieldsThatAreNoNumbers) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

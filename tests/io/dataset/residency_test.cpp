@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/dataset/residency.hpp>
 
@@ -13,7 +14,7 @@
 #include "support/page_cache.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 constexpr long cachestat = 451;
@@ -26,7 +27,7 @@ class Residency : public testing::Test {
 };
 
 TEST_F(Residency, TellsWarmFromCold) {
-  const Source source{File::open(path_)};
+  const Source source = open_bytes(path_);
   {
     const test::HeldInPageCache held(path_);
     const auto warm = page_cache_fraction(source);
@@ -40,36 +41,36 @@ TEST_F(Residency, TellsWarmFromCold) {
 TEST_F(Residency, CountsTheExtentsOnly) {
   std::vector<File> files;
   files.push_back(File::open(path_));
-  const Source half(std::move(files), {{0, 0, file_bytes / 2}}, {ElementType::u1, false});
+  const Source half = SourceAccess::of_files(std::move(files), {{0, 0, file_bytes / 2}}, {ElementType::u1, false});
   test::evict(path_);
   const test::HeldInPageCache held(path_, file_bytes / 2);
   test::evict(path_, file_bytes / 2);
   const auto fraction = page_cache_fraction(half);
   if (!fraction) GTEST_SKIP() << test::needs_page_cache;
   EXPECT_EQ(*fraction, 1.0);
-  EXPECT_LT(page_cache_fraction(Source{File::open(path_)}).value(), 0.6);
+  EXPECT_LT(page_cache_fraction(open_bytes(path_)).value(), 0.6);
 }
 
 TEST_F(Residency, CountsHoles) {
-  EXPECT_EQ(hole_fraction(Source{File::open(path_)}), 0.0);
+  EXPECT_EQ(hole_fraction(open_bytes(path_)), 0.0);
   std::filesystem::resize_file(path_, 4 * file_bytes);
-  if (hole_fraction(Source{File::open(path_)}) == 0.0) GTEST_SKIP() << "no holes here";
-  EXPECT_EQ(hole_fraction(Source{File::open(path_)}), 0.75);
+  if (hole_fraction(open_bytes(path_)) == 0.0) GTEST_SKIP() << "no holes here";
+  EXPECT_EQ(hole_fraction(open_bytes(path_)), 0.75);
   const auto all = directory_.write("all", "");
-  EXPECT_EQ(hole_fraction(Source{File::open(all)}), 0.0) << "empty";
+  EXPECT_EQ(hole_fraction(open_bytes(all)), 0.0) << "empty";
   std::filesystem::resize_file(all, GiB);
-  EXPECT_EQ(hole_fraction(Source{File::open(all)}), 1.0);
+  EXPECT_EQ(hole_fraction(open_bytes(all)), 1.0);
   std::vector<File> files;
   files.push_back(File::open(path_));
   files.push_back(File::open(all));
-  const Source parts(std::move(files), {{0, 0, file_bytes}, {1, 5, file_bytes}},
+  const Source parts = SourceAccess::of_files(std::move(files), {{0, 0, file_bytes}, {1, 5, file_bytes}},
                      {ElementType::u1, false});
   EXPECT_EQ(hole_fraction(parts), 0.5);
 }
 
 TEST_F(Residency, TellsPiecesApart) {
   test::evict(path_);
-  const Source source{File::open(path_)};
+  const Source source = open_bytes(path_);
   if (!page_cache_fraction(source)) GTEST_SKIP() << test::needs_page_cache;
   constexpr std::uint64_t piece_bytes = 3 * MiB;
   EXPECT_EQ(cached_pieces(cached_runs(source), piece_bytes), std::vector<bool>(6, false));
@@ -102,7 +103,7 @@ TEST_F(Residency, CountsPiecesThatRunAcrossFiles) {
   std::vector<File> files;
   files.push_back(File::open(path_));
   files.push_back(File::open(cold));
-  const Source both(std::move(files), {{0, 0, 10 * MiB}, {1, 0, 0}, {1, 1 * MiB, 10 * MiB}},
+  const Source both = SourceAccess::of_files(std::move(files), {{0, 0, 10 * MiB}, {1, 0, 0}, {1, 1 * MiB, 10 * MiB}},
                     {ElementType::u1, false});
   if (!page_cache_fraction(both)) GTEST_SKIP() << test::needs_page_cache;
   // The second piece has 2 MiB of the cached file and 6 MiB of the evicted one.
@@ -112,7 +113,7 @@ TEST_F(Residency, CountsPiecesThatRunAcrossFiles) {
 TEST_F(Residency, SamplesWhereTheKernelDoesNotCount) {
   test::expect_in_child([&] {
     test::refuse_system_call(cachestat, ENOSYS);
-    const Source source{File::open(path_)};
+    const Source source = open_bytes(path_);
     double warm = 0;
     {
       const test::HeldInPageCache held(path_);
@@ -128,14 +129,14 @@ TEST_F(Residency, SamplesWhereTheKernelDoesNotCount) {
 TEST(ResidencyOfMemory, IsWhole) {
   if (!std::filesystem::exists("/dev/shm")) GTEST_SKIP() << "no tmpfs";
   const test::TempDir directory("/dev/shm");
-  const Source source{File::open(directory.write("data", test::random_bytes(10'000, 1)))};
+  const Source source = open_bytes(directory.write("data", test::random_bytes(10'000, 1)));
   EXPECT_EQ(page_cache_fraction(source), 1.0);
 }
 
 TEST(ResidencyOfNothing, IsUnknown) {
   const test::TempDir directory;
-  EXPECT_EQ(page_cache_fraction(Source{File::open(directory.write("empty", ""))}), std::nullopt);
+  EXPECT_EQ(page_cache_fraction(open_bytes(directory.write("empty", ""))), std::nullopt);
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/source.hpp>
 
 #include <cstdint>
@@ -14,7 +15,7 @@
 #include "io/expect_error.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::expect_error;
@@ -46,8 +47,8 @@ TEST_F(SourceTest, ReadsNpy) {
     EXPECT_EQ(source.type(), (DType{ElementType::i2, true}));
     EXPECT_EQ(Shape(source.shape().begin(), source.shape().end()), (Shape{3, 4}));
     EXPECT_EQ(source.bytes(), 24u);
-    ASSERT_EQ(source.extents().size(), 1u);
-    EXPECT_EQ(source.extents()[0].offset, source.files()[0].size() - 24);
+    ASSERT_EQ(extents_of(source).size(), 1u);
+    EXPECT_EQ(extents_of(source)[0].offset, files_of(source)[0].size() - 24);
     EXPECT_EQ(source.format, "npy");
     EXPECT_EQ(source.format_version, std::to_string(version) + ".0");
     EXPECT_EQ(source.type_reason, "from its header");
@@ -136,7 +137,7 @@ TEST_F(SourceTest, HasWholeStructs) {
   std::vector<File> files;
   files.push_back(File::open(path));
   expect_error(ErrorKind::bad_input, "20 bytes are not a whole number of structs of 7 bytes", [&] {
-    Source(std::move(files), {{0, 0, 20}}, *format.type);
+    SourceAccess::of_files(std::move(files), {{0, 0, 20}}, *format.type);
   });
   expect_refused("holds {x:<f4}, not the {x:>f4} asked for",
                  npy(header_of("[('x', '<f4')]", "False", "(1,)"), 4),
@@ -254,7 +255,7 @@ TEST_F(SourceTest, RawFilesHaveTheTypeOfTheirEnding) {
 
 TEST_F(SourceTest, UsesAPartOfARawFile) {
   const Source source = open_text("a.f32", std::string(23, 'x'), {.offset = 3, .count = 4});
-  EXPECT_EQ(source.extents()[0], (Extent{0, 3, 16}));
+  EXPECT_EQ(extents_of(source)[0], (Extent{0, 3, 16}));
   EXPECT_EQ(open_text("a.f32", std::string(23, 'x'), {.offset = 23}).bytes(), 0u);
   EXPECT_EQ(open_text("a.f32", std::string(23, 'x'), {.count = 0}).bytes(), 0u);
   EXPECT_EQ(open_text("a.f32", "").bytes(), 0u);
@@ -277,11 +278,11 @@ TEST_F(SourceTest, SeveralFilesAreOneSequence) {
   expect_error(ErrorKind::bad_input, "d.f32: 10 bytes", [&] { open(paths); });
   const Source all = open(paths, {.count = 6});
   EXPECT_EQ(all.bytes(), 24u);
-  EXPECT_EQ(all.files().size(), 4u);
-  EXPECT_EQ(all.extents()[3].bytes, 8u);
+  EXPECT_EQ(files_of(all).size(), 4u);
+  EXPECT_EQ(extents_of(all)[3].bytes, 8u);
   EXPECT_EQ(all.format, "mixed");
   EXPECT_TRUE(all.shape().empty());
-  EXPECT_EQ(open(paths, {.count = 3}).extents()[2].bytes, 4u);
+  EXPECT_EQ(extents_of(open(paths, {.count = 3}))[2].bytes, 4u);
   expect_error(ErrorKind::usage, "at least one file",
                [] { open(std::span<const std::filesystem::path>{}); });
 }
@@ -290,8 +291,8 @@ TEST_F(SourceTest, SkipsElementsOfAllFiles) {
   const std::vector<std::filesystem::path> paths{directory_.write("a.f32", std::string(8, 'a')),
                                                  directory_.write("b.f32", std::string(10, 'b'))};
   const Source some = open(paths, {.skip = 3, .count = 1});
-  EXPECT_EQ(some.extents()[0].bytes, 0u);
-  EXPECT_EQ(some.extents()[1], (Extent{1, 4, 4}));
+  EXPECT_EQ(extents_of(some)[0].bytes, 0u);
+  EXPECT_EQ(extents_of(some)[1], (Extent{1, 4, 4}));
   expect_error(ErrorKind::bad_input, "only 4 elements, fewer than the 5 to skip",
                [&] { open(paths, {.skip = 5, .count = 0}); });
 }
@@ -315,21 +316,21 @@ TEST_F(SourceTest, MovesAndIsNotCopied) {
   Source first = open_text("a.f32", "12345678");
   const Source second = std::move(first);
   EXPECT_EQ(second.bytes(), 8u);
-  expect_error(ErrorKind::usage, "moved from", [&] { first.require_unread(); });
+  expect_error(ErrorKind::usage, "moved from", [&] { require_unread(first); });
   expect_error(ErrorKind::usage, "moved from", [&] { section(first, 0, 1); });
 }
 
 TEST_F(SourceTest, CanBeMadeByHand) {
   const auto path = directory_.write("data", std::string(100, 'x'));
-  const Source plain{File::open(path)};
+  const Source plain = open_bytes(path);
   EXPECT_EQ(plain.bytes(), 100u);
   EXPECT_FALSE(plain.type().has_value());
-  EXPECT_EQ(plain.extents()[0], (Extent{0, 0, 100}));
+  EXPECT_EQ(extents_of(plain)[0], (Extent{0, 0, 100}));
 
   const auto make = [&](std::vector<Extent> extents) {
     std::vector<File> files;
     files.push_back(File::open(path));
-    return Source(std::move(files), std::move(extents), {ElementType::f4, false});
+    return SourceAccess::of_files(std::move(files), std::move(extents), {ElementType::f4, false});
   };
   EXPECT_EQ(make({{0, 98, 2}, {0, 1, 2}, {0, 100, 0}}).bytes(), 4u);
   expect_error(ErrorKind::bad_input, "ends before byte", [&] { make({{0, 98, 4}}); });
@@ -352,16 +353,16 @@ TEST_F(SourceTest, HasSections) {
   EXPECT_EQ(part.bytes(), 16u);
   EXPECT_EQ(part.bytes_before(), 12u);
   EXPECT_EQ(part.whole_bytes(), 32u);
-  ASSERT_EQ(part.extents().size(), 2u);
-  EXPECT_EQ(part.extents()[0], (Extent{0, 12, 8}));
-  EXPECT_EQ(part.extents()[1], (Extent{2, 0, 8}));
+  ASSERT_EQ(extents_of(part).size(), 2u);
+  EXPECT_EQ(extents_of(part)[0], (Extent{0, 12, 8}));
+  EXPECT_EQ(extents_of(part)[1], (Extent{2, 0, 8}));
   const Source inner = section(part, 2, 1);  // of the second file only
   EXPECT_EQ(inner.bytes_before(), 20u);
   EXPECT_EQ(inner.whole_bytes(), 32u);
-  ASSERT_EQ(inner.extents().size(), 1u);
-  EXPECT_EQ(inner.extents()[0], (Extent{2, 0, 4}));
+  ASSERT_EQ(extents_of(inner).size(), 1u);
+  EXPECT_EQ(extents_of(inner)[0], (Extent{2, 0, 4}));
   EXPECT_TRUE(section(whole, 8, 0).is_empty());
-  EXPECT_EQ(section(whole, 0, 8).extents().size(), 2u);
+  EXPECT_EQ(extents_of(section(whole, 0, 8)).size(), 2u);
   expect_error(ErrorKind::usage, "has 8 elements, not 3 from index 6 on",
                [&] { section(whole, 6, 3); });
   expect_error(ErrorKind::usage, "has 8 elements", [&] { section(whole, 9, 0); });
@@ -390,11 +391,11 @@ TEST_F(SourceTest, ASectionOutlivesTheWhole) {
     return section(whole, 1, 2);
   }();
   char letter = 0;
-  ASSERT_EQ(part.files().size(), 1u);
-  read_exactly(part.files()[0], part.extents()[0].offset,
+  ASSERT_EQ(files_of(part).size(), 1u);
+  read_exactly(files_of(part)[0], extents_of(part)[0].offset,
                std::as_writable_bytes(std::span(&letter, 1)));
   EXPECT_EQ(letter, 'b');
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

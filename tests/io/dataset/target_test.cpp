@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <ooc/detail/dataset/source_access.hpp>
+#include <ooc/detail/dataset/target_file.hpp>
 #include <ooc/error.hpp>
 #include <ooc/target.hpp>
 
@@ -15,7 +17,7 @@
 #include "io/expect_error.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::expect_error;
@@ -84,7 +86,7 @@ TEST_F(TargetTest, NpyFilesComeBackAsTheyWereMeant) {
       const Source source = open(path("x.npy"));
       EXPECT_EQ(source.type(), type);
       EXPECT_EQ(Shape(source.shape().begin(), source.shape().end()), shape);
-      EXPECT_EQ(source.extents().front().offset, header_bytes);
+      EXPECT_EQ(extents_of(source).front().offset, header_bytes);
       EXPECT_EQ(source.bytes(), 6 * size_of(type));
     }
   }
@@ -214,8 +216,8 @@ TEST_F(TargetTest, IsNeverOneOfTheInputsByWhateverName) {
   std::filesystem::create_hard_link(input, path("hard"));
   std::filesystem::create_symlink("input", path("soft"));
   std::filesystem::create_directory(path("sub"));
-  const Source other{File::open(first)};
-  const Source source{File::open(input)};
+  const Source other = open_bytes(first);
+  const Source source = open_bytes(input);
   const std::array inputs{&other, &source};
   const Names before = directory_.names();
   expect_error(ErrorKind::usage, input.string() + ": is the input", [&] {
@@ -259,4 +261,4 @@ TEST_F(TargetTest, ReplacesNoLinkToADevice) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -16,7 +16,7 @@
 
 // Tests that apply to reading only: the ends of files, and registered memory at any offset.
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::expect_error;
@@ -84,4 +84,4 @@ TEST_P(EngineReadTest, SeesThatAFileShrank) {
 INSTANTIATE_TEST_SUITE_P(Kinds, EngineReadTest, test::all_engines, test::engine_name);
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -30,7 +30,7 @@
 
 // Tests that apply to both reading and writing.
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::Pages;
@@ -120,7 +120,7 @@ class EngineTest : public testing::TestWithParam<std::tuple<EngineKind, Directio
 };
 
 TEST_P(EngineTest, TransfersAtAnyOffset) {
-  struct Part {
+  struct PartialResult {
     std::size_t offset, bytes;
   };
   constexpr std::size_t shift = 3;
@@ -128,9 +128,11 @@ TEST_P(EngineTest, TransfersAtAnyOffset) {
   std::vector<std::byte> expected(100'000);
   const auto engine = make();
   unsigned seed = 0;
-  for (const Part part : {Part{49'998, 50'001}, Part{0, 5}, Part{0, 4096}, Part{0, 1},
-                          Part{0, 50'000}, Part{49'999, 50'001}, Part{0, 5001}, Part{1, 5001},
-                          Part{4095, 5001}, Part{4096, 5001}, Part{99'999, 1}}) {
+  for (const PartialResult part :
+       {PartialResult{49'998, 50'001}, PartialResult{0, 5}, PartialResult{0, 4096},
+        PartialResult{0, 1}, PartialResult{0, 50'000}, PartialResult{49'999, 50'001},
+        PartialResult{0, 5001}, PartialResult{1, 5001}, PartialResult{4095, 5001},
+        PartialResult{4096, 5001}, PartialResult{99'999, 1}}) {
     prepare(pages.span(), ++seed);
     const std::span<std::byte> memory = pages.span().subspan(shift, part.bytes);
     const std::byte before = pages.span()[shift - 1], after = pages.span()[shift + part.bytes];
@@ -258,4 +260,4 @@ INSTANTIATE_TEST_SUITE_P(Kinds, EngineTest,
                          way_name);
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

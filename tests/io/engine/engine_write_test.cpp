@@ -17,7 +17,7 @@
 
 // Tests that apply to writing only: short writes.
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::Pages;
@@ -69,4 +69,4 @@ TEST_P(EngineWriteTest, ContinuesShortWrites) {
 INSTANTIATE_TEST_SUITE_P(Kinds, EngineWriteTest, test::all_engines, test::engine_name);
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -27,7 +27,7 @@
 
 // Tests of the choice of an engine, and of engines in processes that lack a right or a resource.
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::expect_error;
@@ -227,4 +227,4 @@ TEST(MakeEngine, SaysSoIfNoThreadCanBeStarted) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -8,7 +8,7 @@
 #include <functional>
 #include <random>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using Clock = QueueTuner::Clock;
@@ -150,4 +150,4 @@ TEST(QueueTuner, IsNotMisledByNoise) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

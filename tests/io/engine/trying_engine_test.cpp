@@ -17,7 +17,7 @@
 #include "io/expect_error.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::expect_error;
@@ -125,4 +125,4 @@ TEST_F(TryingEngineTest, FailsIfNothingMoreComesOrGoes) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -11,7 +11,7 @@
 
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 class FileLockTest : public testing::Test {
@@ -60,4 +60,4 @@ TEST_F(FileLockTest, StaysWithAFileThatGetsAName) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -25,7 +25,7 @@
 #include "support/temp_dir.hpp"
 #include "support/watched_calls.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::expect_error;
@@ -239,4 +239,4 @@ TEST_F(ChangingFileTest, SeesThatItsNameLeadsElsewhere) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

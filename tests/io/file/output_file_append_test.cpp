@@ -19,7 +19,7 @@
 #include "support/child_process.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::bytes_of;
@@ -116,4 +116,4 @@ TEST_P(AppendedFileTest, SaysThatThereIsNoSpace) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -26,7 +26,7 @@
 #include "support/temp_dir.hpp"
 #include "support/watched_calls.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::bytes_of;
@@ -316,4 +316,4 @@ TEST(OutputFileOnTmpfs, NeedsNoKernelThatPopulates) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <ooc/detail/base/units.hpp>
+#include <ooc/detail/dataset/target_file.hpp>
 #include <ooc/detail/file/output_file.hpp>
 #include <ooc/error.hpp>
 #include <ooc/target.hpp>
@@ -18,7 +19,7 @@
 #include "support/child_process.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::bytes_of;
@@ -215,4 +216,4 @@ TEST_P(KeptFileTest, SurvivesAKill) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

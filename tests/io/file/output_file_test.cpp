@@ -28,7 +28,7 @@
 #include "support/child_process.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::bytes_of;
@@ -375,4 +375,4 @@ TEST(OutputFile, WorksWithNamedTemporaries) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

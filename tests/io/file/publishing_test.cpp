@@ -18,7 +18,7 @@
 #include "support/child_process.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::bytes_of;
@@ -170,4 +170,4 @@ TEST(Publishing, NeedsNoRightToReadTheDirectory) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -7,7 +7,7 @@
 
 #include <cstdlib>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::expect_error;
@@ -99,4 +99,4 @@ TEST_F(AddressTest, Buckets) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 TEST(AnswerTest, TakesAHeader) {
@@ -75,4 +75,4 @@ TEST(AnswerTest, RejectsWhatIsNoRange) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -8,7 +8,7 @@
 
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 struct Form {
@@ -102,4 +102,4 @@ TEST(Secrets, AreNotInNamesOfFilesThatExist) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

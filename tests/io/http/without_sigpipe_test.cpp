@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 bool is_blocked() {
@@ -38,4 +38,4 @@ TEST(WithoutSigpipe, ASignalThatWasPendingBeforeStays) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

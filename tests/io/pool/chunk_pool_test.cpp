@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <ooc/detail/base/heap_memory.hpp>
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/pool/chunk_pool.hpp>
 
@@ -12,11 +13,11 @@
 #include <thread>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
-std::pmr::memory_resource& memory() {
-  return *std::pmr::new_delete_resource();
+MemoryResource& memory() {
+  return heap_memory();
 }
 
 TEST(ChunkPool, LaysOutItsMemoryInPages) {
@@ -324,4 +325,4 @@ TEST(ChunkPool, AbortInTheMiddleStopsEveryone) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

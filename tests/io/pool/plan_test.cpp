@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/detail/pool/plan.hpp>
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 
 #include "io/expect_error.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 std::vector<Extent> extents_of(const SequentialPlan& plan, std::size_t chunk) {
@@ -353,4 +354,4 @@ TEST(Plan, SharedPlansHaveEachRecordOnce) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

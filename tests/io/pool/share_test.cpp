@@ -15,7 +15,7 @@
 
 #include "support/random.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 constexpr std::uint64_t block = 8;
@@ -170,4 +170,4 @@ TEST(Share, DevicesOfUnequalSpeedEndTogether) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,3 +1,4 @@
+#include <ooc/detail/base/heap_memory.hpp>
 #include <ooc/detail/pool/slots.hpp>
 #include <ooc/error.hpp>
 
@@ -5,17 +6,16 @@
 
 #include <atomic>
 #include <cstddef>
-#include <memory_resource>
 #include <thread>
 #include <vector>
 
 #include "io/expect_error.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
-std::pmr::memory_resource& memory() {
-  return *std::pmr::new_delete_resource();
+MemoryResource& memory() {
+  return heap_memory();
 }
 
 TEST(Slots, AreAcquiredFromTheLowestOn) {
@@ -81,4 +81,4 @@ TEST(Slots, HaveOneOwnerEach) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 TEST(Tickets, AreGivenOutInOrderUntilThereAreNoMore) {
@@ -63,4 +63,4 @@ TEST(Tickets, ThatAreDrawnAreAPrefixWheneverTheyAreStopped) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

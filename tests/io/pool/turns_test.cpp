@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 TEST(Turns, GoFromStateToStateAndThenToTheIndexOneWindowOn) {
@@ -102,4 +102,4 @@ TEST(Turns, StayAbortedUntilTheyAreRestarted) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <ooc/detail/base/heap_memory.hpp>
 #include <ooc/detail/transfer/producer_reader.hpp>
 #include <ooc/error.hpp>
 
@@ -8,7 +9,6 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
-#include <memory_resource>
 #include <optional>
 #include <stdexcept>
 #include <stop_token>
@@ -20,7 +20,7 @@
 #include "support/random.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using Bytes = std::vector<std::byte>;
@@ -89,7 +89,7 @@ class ProducerReaderTest : public testing::Test {
     return all;
   }
 
-  ChunkPool pool_{*std::pmr::new_delete_resource(), 3, chunk_bytes_, 1};
+  ChunkPool pool_{heap_memory(), 3, chunk_bytes_, 1};
 };
 
 TEST_F(ProducerReaderTest, LoadsAllBytesInChunksOfOneSize) {
@@ -236,4 +236,4 @@ TEST(ReadDescriptor, SaysThatItCannotBeRead) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

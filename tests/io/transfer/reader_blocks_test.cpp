@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <ooc/detail/base/heap_memory.hpp>
 #include <ooc/detail/file/file.hpp>
 #include <ooc/detail/transfer/reader.hpp>
 
@@ -16,7 +17,7 @@
 #include "support/temp_dir.hpp"
 #include "support/wrapped_engine.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 struct Requests {
@@ -51,8 +52,7 @@ TEST_P(ReaderBlocksTest, ReadsWholeBlocksDirectly) {
   files.push_back(File::open(directory.write("data", test::random_bytes(100'001, 1))));
   const std::vector<Extent> extents{{0, 17, 50'000}, {0, 60'017, 39'984}};
   const SequentialPlan plan(extents, 100'000);
-  ChunkPool pool(*std::pmr::new_delete_resource(), 1, 100'000 + Reader::slack_bytes(2, direct()),
-                 2);
+  ChunkPool pool(heap_memory(), 1, 100'000 + Reader::slack_bytes(2, direct()), 2);
   Requests requests;
   auto engine = std::make_unique<CountingEngine>(make_engine({.kind = kind()}), requests);
   Reader(files, plan, pool, std::move(engine), 8192, direct()).run();
@@ -62,4 +62,4 @@ TEST_P(ReaderBlocksTest, ReadsWholeBlocksDirectly) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

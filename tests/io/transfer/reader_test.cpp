@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <ooc/detail/base/heap_memory.hpp>
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/file/file.hpp>
 #include <ooc/detail/pool/tickets.hpp>
@@ -26,7 +27,7 @@
 #include "support/temp_dir.hpp"
 #include "support/wrapped_engine.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::TempDir;
@@ -78,7 +79,7 @@ class Pass {
   Pass(const Dataset& dataset, std::span<const Extent> extents, const PassOptions& options)
       : options_(options),
         plan_(extents, options.chunk_bytes),
-        pool_(*std::pmr::new_delete_resource(), options.slots,
+        pool_(heap_memory(), options.slots,
               std::min<std::uint64_t>(options.chunk_bytes, plan_.bytes()) +
                   Reader::slack_bytes(plan_.max_extents(), options.direct),
               plan_.max_extents()),
@@ -332,7 +333,7 @@ TEST_P(ReaderTest, SeesThatAFileShrank) {
   std::filesystem::resize_file(path, 50'000);
   const std::vector<Extent> extents{{0, 0, 100'000}};
   const SequentialPlan plan(extents, 200'000);
-  ChunkPool pool(*std::pmr::new_delete_resource(), 1, 200'000, 1);
+  ChunkPool pool(heap_memory(), 1, 200'000, 1);
   Reader reader(files, plan, pool, make_engine({.kind = kind()}), 8192, direct());
   test::expect_error(ErrorKind::input_changed, "from 100000 to 50000 bytes", [&] { reader.run(); });
 }
@@ -341,7 +342,7 @@ TEST_P(ReaderTest, StopsWhenThePoolIsAborted) {
   const Dataset dataset(std::vector<std::size_t>{500'000});
   const auto extents = whole_files(dataset.files());
   const SequentialPlan plan(extents, 10'000);
-  ChunkPool pool(*std::pmr::new_delete_resource(), 2, 20'000, 1);
+  ChunkPool pool(heap_memory(), 2, 20'000, 1);
   Reader reader(dataset.files(), plan, pool, make_engine({.kind = kind()}), 4096, direct());
   const std::jthread aborter([&pool] {
     pool.wait(1, ChunkState::loaded);
@@ -355,7 +356,7 @@ TEST(Reader, ReadsAnyChunkIntoMemoryOfTheCallers) {
   const Dataset dataset(std::vector<std::size_t>{300'003, 700'000});
   const std::vector<Extent> extents = whole_files(dataset.files());
   const SequentialPlan plan(extents, 100'000);
-  ChunkPool pool(*std::pmr::new_delete_resource(), 2, 100'000, 1);
+  ChunkPool pool(heap_memory(), 2, 100'000, 1);
   Reader reader(dataset.files(), plan, pool,
                 make_engine({.kind = EngineKind::threads, .depth = 1, .threads = 0}), 30'000,
                 false);
@@ -380,7 +381,7 @@ TEST_P(ReaderTest, RefusesSlotsThatAreTooSmall) {
   const Dataset dataset(std::vector<std::size_t>{50'000});
   const auto extents = whole_files(dataset.files());
   const SequentialPlan plan(extents, 10'000);
-  ChunkPool pool(*std::pmr::new_delete_resource(), 2, 4096, 1);
+  ChunkPool pool(heap_memory(), 2, 4096, 1);
   Reader reader(dataset.files(), plan, pool, make_engine({.kind = kind()}), 4096, direct());
   test::expect_error(ErrorKind::internal, "larger than its slot", [&] { reader.run(); });
 }
@@ -388,4 +389,4 @@ TEST_P(ReaderTest, RefusesSlotsThatAreTooSmall) {
 INSTANTIATE_TEST_SUITE_P(All, ReaderTest, test::all_ways, test::way_name);
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,12 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <ooc/detail/base/heap_memory.hpp>
 #include <ooc/detail/file/file.hpp>
 #include <ooc/detail/transfer/reader.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <memory>
-#include <memory_resource>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -15,7 +15,7 @@
 #include "io/expect_error.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 /// An engine that fails with all its requests in flight. Its destructor reads the requests, as the
@@ -47,7 +47,7 @@ TEST(Transfer, KeepsItsRequestsUntilItsEngineHasEnded) {
   files.push_back(File::open(directory.write("data", test::random_bytes(50'000, 1))));
   const std::vector<Extent> extents{{0, 0, 50'000}};
   const SequentialPlan plan(extents, 10'000);
-  ChunkPool pool(*std::pmr::new_delete_resource(), 2, 20'000, 1);
+  ChunkPool pool(heap_memory(), 2, 20'000, 1);
   std::optional<bool> ended_in_time;
   {
     Reader reader(files, plan, pool, std::make_unique<DyingEngine>(ended_in_time), 4096, false);
@@ -102,7 +102,7 @@ TEST(Transfer, StartsRequestsWhileOthersAreInFlightAndASlotComesFree) {
   files.push_back(File::open(directory.write("data", test::random_bytes(chunks * page_bytes, 1))));
   const std::vector<Extent> extents{{0, 0, chunks * page_bytes}};
   const SequentialPlan plan(extents, page_bytes);
-  ChunkPool pool(*std::pmr::new_delete_resource(), 2, 2 * page_bytes, 1);
+  ChunkPool pool(heap_memory(), 2, 2 * page_bytes, 1);
   Reader reader(files, plan, pool, std::make_unique<PairingEngine>(pool, chunks), page_bytes,
                 false);
   reader.run();
@@ -110,4 +110,4 @@ TEST(Transfer, StartsRequestsWhileOthersAreInFlightAndASlotComesFree) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

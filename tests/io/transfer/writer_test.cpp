@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <ooc/detail/base/heap_memory.hpp>
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/file/file.hpp>
 #include <ooc/detail/transfer/writer.hpp>
@@ -23,7 +24,7 @@
 #include "support/temp_dir.hpp"
 #include "support/wrapped_engine.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::TempDir;
@@ -139,8 +140,8 @@ class Producer {
   std::vector<Extent> extents_;
 };
 
-std::pmr::memory_resource& memory() {
-  return *std::pmr::new_delete_resource();
+MemoryResource& memory() {
+  return heap_memory();
 }
 
 class WriterTest : public test::EachWay {
@@ -234,7 +235,7 @@ TEST(ChunksDone, AreThoseBeforeTheFirstThatIsNotWritten) {
   const Bytes data = test::random_bytes(chunks * chunk_bytes, 1);
   const ListedPlan plan = consecutive(0, data.size(), chunk_bytes);
   OutputFile file(directory.path() / "result", data.size(), false);
-  ChunkPool pool(*std::pmr::new_delete_resource(), 8, Producer::slot_bytes(plan), 1);
+  ChunkPool pool(heap_memory(), 8, Producer::slot_bytes(plan), 1);
   test::Random random(5);
   std::vector<bool> is_written(chunks + 1);
   const Writer* watched = nullptr;
@@ -392,4 +393,4 @@ TEST_P(WriterTest, StopsWhenThePoolIsAborted) {
 INSTANTIATE_TEST_SUITE_P(All, WriterTest, test::all_ways, test::way_name);
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

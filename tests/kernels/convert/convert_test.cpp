@@ -1,5 +1,6 @@
-#include <ooc/detail/kernels/convert.hpp>
-#include <ooc/detail/kernels/reduce.hpp>
+#include <ooc/convert.hpp>
+#include <ooc/detail/dataset/target_file.hpp>
+#include <ooc/reduce.hpp>
 
 #include "convert/values.hpp"
 
@@ -19,7 +20,7 @@
 #include "support/devices.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 constexpr std::size_t npy_header_bytes = 4096;
@@ -242,7 +243,7 @@ TEST_P(ConvertTest, ThePlanIsWhatIsDone) {
 
 TEST_P(ConvertTest, ASourceWithoutATypeIsBytes) {
   const Bytes values = random_elements(ElementType::u1, 1001);
-  const Source source(File::open(dir_.write("in.raw", values)));
+  const Source source = open_bytes(dir_.write("in.raw", values));
   Coordinator any = coordinator();
   const Target out = target("out.raw", {ElementType::u4});
   EXPECT_EQ(convert(any, source, out).value.count, 1001u);
@@ -312,4 +313,4 @@ TEST_P(ConvertTest, StrictWritesWhatKeepsItsValues) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

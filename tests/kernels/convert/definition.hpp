@@ -2,7 +2,7 @@
 
 #include "convert/values.hpp"
 
-#include <ooc/detail/kernels/number.hpp>
+#include <ooc/reduce.hpp>
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 
 #include "support/bits.hpp"
 
-namespace ooc::conversion {
+namespace ooc::detail::conversion {
 
 using test::bits_of;
 
@@ -172,4 +172,4 @@ Losses expect_values(const std::vector<From>& values, const std::vector<To>& con
   return losses;
 }
 
-}  // namespace ooc::conversion
+}  // namespace ooc::detail::conversion

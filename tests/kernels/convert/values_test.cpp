@@ -1,7 +1,7 @@
 #include "convert/values.hpp"
 
-#include <ooc/detail/device/buffer.hpp>
-#include <ooc/detail/kernels/number.hpp>
+#include <ooc/memory.hpp>
+#include <ooc/reduce.hpp>
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@
 #include "support/bits.hpp"
 #include "support/devices.hpp"
 
-namespace ooc::conversion {
+namespace ooc::detail::conversion {
 namespace {
 
 using test::from_bits;
@@ -278,4 +278,4 @@ TEST_P(ConvertValuesRules, AddsToTheCountIfThereIsOne) {
 INSTANTIATE_TEST_SUITE_P(Devices, ConvertValuesRules, test::all_devices, test::device_name);
 
 }  // namespace
-}  // namespace ooc::conversion
+}  // namespace ooc::detail::conversion

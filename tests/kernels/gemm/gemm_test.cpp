@@ -1,9 +1,9 @@
 #include "gemm/gemm.hpp"
 
 #include <ooc/detail/base/units.hpp>
-#include <ooc/detail/device/buffer.hpp>
 #include <ooc/detail/kernels/blas.hpp>
 #include <ooc/error.hpp>
+#include <ooc/memory.hpp>
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@
 #include "support/devices.hpp"
 #include "support/matrices.hpp"
 
-namespace ooc::gemm {
+namespace ooc::detail::gemm {
 namespace {
 
 using test::multiply_plainly;
@@ -288,4 +288,4 @@ TEST(CpuBlas, HasANameAndAVersion) {
 }
 
 }  // namespace
-}  // namespace ooc::gemm
+}  // namespace ooc::detail::gemm

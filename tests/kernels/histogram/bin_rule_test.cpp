@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace ooc::binning {
+namespace ooc::detail::binning {
 namespace {
 
 constexpr BinRule all_rules[] = {BinRule::sqrt, BinRule::sturges, BinRule::scott};
@@ -90,4 +90,4 @@ TEST(BinRule, ANumberOrARule) {
 }
 
 }  // namespace
-}  // namespace ooc::binning
+}  // namespace ooc::detail::binning

@@ -14,7 +14,7 @@
 #include "histogram/count.hpp"
 #include "support/effort.hpp"
 
-namespace ooc::binning {
+namespace ooc::detail::binning {
 namespace {
 
 using Range = HistogramOptions::Range;
@@ -392,4 +392,4 @@ TEST(CpuCounter, CountsPast32Bits) {
 }
 
 }  // namespace
-}  // namespace ooc::binning
+}  // namespace ooc::detail::binning

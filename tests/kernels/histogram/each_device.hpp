@@ -1,7 +1,7 @@
 #pragma once
 
-#include <ooc/detail/kernels/histogram.hpp>
 #include <ooc/error.hpp>
+#include <ooc/histogram.hpp>
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include "support/devices.hpp"
 #include "support/values_file.hpp"
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// A fixture that counts the values of a file, with the device as parameter.
 class HistogramOnEachDevice : public testing::TestWithParam<DeviceKind>, protected ValuesFile {
@@ -34,4 +34,4 @@ class HistogramOnEachDevice : public testing::TestWithParam<DeviceKind>, protect
   }
 };
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <ooc/detail/kernels/histogram.hpp>
+#include <ooc/histogram.hpp>
 
 #include <gtest/gtest.h>
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 inline void expect_equal(const Histogram& found, const Histogram& expected) {
   EXPECT_EQ(found.edges, expected.edges);
@@ -15,4 +15,4 @@ inline void expect_equal(const Histogram& found, const Histogram& expected) {
   EXPECT_EQ(found.count, expected.count);
 }
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

@@ -7,7 +7,7 @@
 
 #include "histogram/count.hpp"
 
-namespace ooc::binning {
+namespace ooc::detail::binning {
 namespace {
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
@@ -46,4 +46,4 @@ TEST(Extremes, NoFiniteValue) {
 }
 
 }  // namespace
-}  // namespace ooc::binning
+}  // namespace ooc::detail::binning

@@ -1,5 +1,5 @@
-#include <ooc/detail/kernels/histogram.hpp>
-#include <ooc/detail/kernels/reduce.hpp>
+#include <ooc/histogram.hpp>
+#include <ooc/reduce.hpp>
 
 #include <ooc/detail/base/units.hpp>
 #include <ooc/error.hpp>
@@ -21,7 +21,7 @@
 #include "support/counted_new.hpp"
 #include "support/data_file.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -125,7 +125,7 @@ TEST_P(HistogramTest, BytesNeedNoFirstPass) {
   EXPECT_EQ(bytes.edges.back(), 256);
   EXPECT_EQ(bytes.counts, thousands);
 
-  const Histogram untyped = count(Source{File::open(path())}).value;
+  const Histogram untyped = count(open_bytes(path())).value;
   EXPECT_EQ(untyped.counts, thousands);
 
   const Histogram with_sign = count(open(path(), {.type = DType{ElementType::i1}})).value;
@@ -259,4 +259,4 @@ TEST_P(HistogramTest, AllocatesNothingForMoreChunks) {
 INSTANTIATE_TEST_SUITE_P(Devices, HistogramTest, test::all_devices, test::device_name);
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

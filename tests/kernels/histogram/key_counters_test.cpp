@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace ooc::binning {
+namespace ooc::detail::binning {
 namespace {
 
 using Counts = std::map<std::size_t, std::uint64_t>;
@@ -102,4 +102,4 @@ TEST(BytePairs, AreCountedInTablesThatChangeWithTheBytes) {
 }
 
 }  // namespace
-}  // namespace ooc::binning
+}  // namespace ooc::detail::binning

@@ -1,8 +1,8 @@
 #include "histogram/range_pass.hpp"
 
-#include <ooc/detail/kernels/histogram.hpp>
-#include <ooc/detail/kernels/reduce.hpp>
 #include <ooc/error.hpp>
+#include <ooc/histogram.hpp>
+#include <ooc/reduce.hpp>
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@
 
 // Histograms of two passes: the first finds the range of the bins, the second counts in them.
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -243,4 +243,4 @@ TEST_P(RangePassTest, StopsEarly) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

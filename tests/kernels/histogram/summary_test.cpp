@@ -1,8 +1,8 @@
 // Tests several results from one read, by built-in operators and a user's. Each must have the same
 // bits as when it is computed alone.
 
-#include <ooc/detail/kernels/reduce.hpp>
-#include <ooc/detail/kernels/summary.hpp>
+#include <ooc/histogram.hpp>
+#include <ooc/reduce.hpp>
 
 #include <ooc/detail/base/units.hpp>
 #include <ooc/error.hpp>
@@ -23,7 +23,7 @@
 #include "support/devices.hpp"
 #include "support/values_file.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 /// Random bits, which give values of every kind, and floats so different in size that any change of
@@ -43,7 +43,7 @@ std::vector<std::uint64_t> bits_of(const Statistics& found) {
   for (const auto& value : {found.mean, found.variance, found.stddev}) {
     bits.push_back(test::bits_of(value.value_or(-1)));
   }
-  for (const Number& value : {found.sum, found.min, found.max}) {
+  for (const Scalar& value : {found.sum, found.min, found.max}) {
     if (const auto* real = std::get_if<double>(&value)) bits.push_back(test::bits_of(*real));
     if (const auto* integer = std::get_if<int128>(&value)) {
       bits.push_back(static_cast<std::uint64_t>(*integer));
@@ -212,4 +212,4 @@ TEST_P(SummaryTest, AnOperatorCannotLookForItsRange) {
 INSTANTIATE_TEST_SUITE_P(Devices, SummaryTest, test::all_devices, test::device_name);
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -2,6 +2,7 @@
 
 #include <ooc/coordinator.hpp>
 #include <ooc/detail/base/units.hpp>
+#include <ooc/detail/dataset/target_file.hpp>
 #include <ooc/target.hpp>
 
 #include <gtest/gtest.h>
@@ -24,7 +25,7 @@
 // the waits between its three streams were missing, a panel would be multiplied before it is
 // loaded, or a tile copied to the host before it is computed.
 
-namespace ooc::product {
+namespace ooc::detail::product {
 namespace {
 
 /// Adds each product to the work of a LateStream.
@@ -141,4 +142,4 @@ TEST_F(LateMatmulTest, WaitsForAllThatComesAtAnyTime) {
 }
 
 }  // namespace
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

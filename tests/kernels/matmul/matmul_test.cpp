@@ -1,5 +1,5 @@
-#include <ooc/detail/kernels/convert.hpp>
-#include <ooc/detail/kernels/matmul.hpp>
+#include <ooc/convert.hpp>
+#include <ooc/matmul.hpp>
 
 #include "matmul/plan/schedule.hpp"
 
@@ -23,7 +23,7 @@
 #include "support/matrices.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using Shape = test::ProductShape;
@@ -307,7 +307,7 @@ TEST(ProductType, IsThatOfTheFileThatAProductWrites) {
   expect(f8, f8, {});
   expect(f8, f4, {.precision = Precision::f64});
   expect(f4, f8, {.precision = Precision::f32});
-  EXPECT_THROW(product_type(Source(File::open(dir.path() / "a.raw"))), Error);
+  EXPECT_THROW(product_type(open_bytes(dir.path() / "a.raw")), Error);
 }
 
 TEST_P(MatmulTest, RefusesLimitsTooLowForOnePanel) {
@@ -370,4 +370,4 @@ TEST_P(MatmulTest, LeavesTheOldFileWholeWhenItFails) {
 INSTANTIATE_TEST_SUITE_P(Devices, MatmulTest, test::all_devices, test::device_name);
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

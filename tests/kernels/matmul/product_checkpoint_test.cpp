@@ -4,8 +4,8 @@
 
 #include <ooc/coordinator.hpp>
 #include <ooc/detail/base/units.hpp>
-#include <ooc/detail/kernels/matmul.hpp>
 #include <ooc/error.hpp>
+#include <ooc/matmul.hpp>
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@
 #include "support/temp_dir.hpp"
 #include "support/watched_calls.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::expect_error;
@@ -163,9 +163,8 @@ TEST(ProductCheckpoint, SavesATileWhenItIsTimeAndNotOnlyWithTheNext) {
   product::ProductCheckpoint checkpoint({.file = dir.path() / "job.part", .every_seconds = 0.02},
                                         nullptr, a, b, target, Precision::f32);
   const std::array sources{&a, &b};
-  const detail::MadeRecords made{sizeof(float), target.type, {}};
-  detail::OutputFiles files(4, {&target, 1}, {&made, 1}, sources, Purpose::write,
-                            checkpoint.outputs());
+  const MadeRecords made{sizeof(float), target.type, {}};
+  OutputFiles files(4, {&target, 1}, {&made, 1}, sources, Purpose::write, checkpoint.outputs());
   Stats stats;
   checkpoint.begin(product::cut_into_blocks(2, 2, sizeof(float), 1), files, stats);
   product::Schedule schedule;
@@ -246,4 +245,4 @@ TEST_P(ProductCheckpointTest, RefusesAnotherProduct) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

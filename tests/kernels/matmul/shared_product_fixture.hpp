@@ -2,7 +2,7 @@
 
 #include <ooc/coordinator.hpp>
 #include <ooc/detail/base/units.hpp>
-#include <ooc/detail/kernels/matmul.hpp>
+#include <ooc/matmul.hpp>
 #include <ooc/ranks.hpp>
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 #include "support/matrices.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// Products that several devices or ranks share.
 class SharedProduct : public testing::Test {
@@ -72,4 +72,4 @@ class SharedProduct : public testing::Test {
   std::filesystem::path made_ = made_dir_.path(), saved_ = saved_dir_.path();
 };
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

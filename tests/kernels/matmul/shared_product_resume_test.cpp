@@ -1,6 +1,6 @@
 // Products that several devices or ranks share, and that go on where an earlier run was stopped.
 
-#include <ooc/detail/operators/part_file.hpp>
+#include <ooc/detail/parts/part_file.hpp>
 #include <ooc/error.hpp>
 
 #include <array>
@@ -11,7 +11,7 @@
 
 #include "kernels/matmul/shared_product_fixture.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::LocalRanks;
@@ -152,4 +152,4 @@ TEST_F(SharedProductResume, OfRanksThatIsInPlaceStaysThere) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -18,7 +18,7 @@
 #include "kernels/matmul/shared_product_fixture.hpp"
 #include "support/faulty_device.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::LocalRanks;
@@ -243,4 +243,4 @@ TEST_F(SharedProductGpu, IsThatOfOneAndLeavesOutTheCpu) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

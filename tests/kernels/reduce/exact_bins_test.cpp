@@ -1,7 +1,7 @@
 #include "reduce/exact_bins.hpp"
 
 #include <ooc/coordinator.hpp>
-#include <ooc/detail/device/buffer.hpp>
+#include <ooc/memory.hpp>
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 #include "support/bits.hpp"
 #include "support/devices.hpp"
 
-namespace ooc::reduction {
+namespace ooc::detail::reduction {
 namespace {
 
 using test::from_bits;
@@ -142,4 +142,4 @@ TYPED_TEST(ExactSumOnTheGpu, IsTheSame) {
 }
 
 }  // namespace
-}  // namespace ooc::reduction
+}  // namespace ooc::detail::reduction

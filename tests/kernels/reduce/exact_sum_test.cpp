@@ -9,7 +9,7 @@
 #include <limits>
 #include <random>
 
-namespace ooc::reduction {
+namespace ooc::detail::reduction {
 namespace {
 
 constexpr double largest = std::numeric_limits<double>::max();
@@ -149,4 +149,4 @@ TEST(ExactSum, QuotientsAreRoundedOnce) {
 }
 
 }  // namespace
-}  // namespace ooc::reduction
+}  // namespace ooc::detail::reduction

@@ -1,4 +1,4 @@
-#include <ooc/detail/kernels/reduce.hpp>
+#include <ooc/reduce.hpp>
 
 #include <ooc/detail/base/units.hpp>
 
@@ -19,7 +19,7 @@
 
 // Tests reduce() with ReduceOptions::exact.
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -64,7 +64,7 @@ TEST_P(ReduceExactTest, RoundsOnceHoweverItIsReadAndOrdered) {
       for (const std::size_t streams : {1, 2, 5}) {
         SCOPED_TRACE(std::to_string(chunk_bytes) + " bytes, streams " + std::to_string(streams));
         const Statistics found = reduce_it(source, NanPolicy::propagate, chunk_bytes, streams);
-        EXPECT_EQ(found.sum, Number{0x1p53 + 2});
+        EXPECT_EQ(found.sum, Scalar{0x1p53 + 2});
         EXPECT_EQ(*found.mean, mean);
       }
     }
@@ -76,31 +76,31 @@ TEST_P(ReduceExactTest, EveryFloatingTypeInBothByteOrders) {
   std::vector<float> floats(100'000, 0x1p-149f);
   floats[77] = 0x1.fffffep127f;
   floats[99'999] = -0x1.fffffep127f;
-  EXPECT_EQ(reduce_it(source_of(floats)).sum, Number{99'998 * 0x1p-149});
+  EXPECT_EQ(reduce_it(source_of(floats)).sum, Scalar{99'998 * 0x1p-149});
   for (float& value : floats) {
     value = std::bit_cast<float>(__builtin_bswap32(std::bit_cast<std::uint32_t>(value)));
   }
-  EXPECT_EQ(reduce_it(source_of(floats, true)).sum, Number{99'998 * 0x1p-149});
+  EXPECT_EQ(reduce_it(source_of(floats, true)).sum, Scalar{99'998 * 0x1p-149});
 
   std::vector<Float16> halves(100'000, Float16{1});  // 2^-24
   halves[70'000] = {0xfbff};                         // -65504
-  EXPECT_EQ(reduce_it(source_of(halves)).sum, Number{99'999 * 0x1p-24 - 65504});
+  EXPECT_EQ(reduce_it(source_of(halves)).sum, Scalar{99'999 * 0x1p-24 - 65504});
 
   std::vector<BFloat16> brains(100'000, BFloat16{0x8001});  // -2^-133
   brains[3] = {0x7f7f};
   brains[4] = {0xff7f};
-  EXPECT_EQ(reduce_it(source_of(brains)).sum, Number{-99'998 * 0x1p-133});
+  EXPECT_EQ(reduce_it(source_of(brains)).sum, Scalar{-99'998 * 0x1p-133});
 }
 
 TEST_P(ReduceExactTest, TheMeanIsRoundedOnceToo) {
   const Statistics found = reduce_it(source_of(std::vector<double>(200'000, largest)));
-  EXPECT_EQ(found.sum, Number{infinity});
+  EXPECT_EQ(found.sum, Scalar{infinity});
   EXPECT_EQ(*found.mean, largest);
   EXPECT_EQ(*reduce_it(source_of(std::vector<double>{0x1p53, 1, 2})).mean, 0x1p53 / 3 + 1);
 
   const std::vector<std::uint64_t> integers{std::uint64_t{1} << 53, 1, 2};
   const Statistics of_integers = reduce_it(source_of(integers));
-  EXPECT_EQ(of_integers.sum, Number{(int128{1} << 53) + 3});
+  EXPECT_EQ(of_integers.sum, Scalar{(int128{1} << 53) + 3});
   EXPECT_EQ(*of_integers.mean, 0x1p53 / 3 + 1);
 }
 
@@ -110,7 +110,7 @@ TEST_P(ReduceExactTest, InfinityAndNanAsWithoutIt) {
   for (const double infinite : {infinity, -infinity}) {
     values[80'000] = infinite;
     found = reduce_it(source_of(values));
-    EXPECT_EQ(found.sum, Number{infinite});
+    EXPECT_EQ(found.sum, Scalar{infinite});
     EXPECT_EQ(*found.mean, infinite);
   }
 
@@ -125,11 +125,11 @@ TEST_P(ReduceExactTest, InfinityAndNanAsWithoutIt) {
   EXPECT_TRUE(std::isnan(*found.mean));
   found = reduce_it(source_of(values), NanPolicy::omit);
   EXPECT_EQ(found.nan, 2u);
-  EXPECT_EQ(found.sum, Number{3.25});
+  EXPECT_EQ(found.sum, Scalar{3.25});
   EXPECT_EQ(*found.mean, 3.25 / 100'001);
 
   found = reduce_it(source_of(std::vector<double>(10, nan)), NanPolicy::omit);
-  EXPECT_EQ(found.sum, Number{0.0});
+  EXPECT_EQ(found.sum, Scalar{0.0});
   EXPECT_TRUE(std::isnan(*found.mean));
 }
 
@@ -152,7 +152,7 @@ TEST_P(ReduceExactTest, ChangesNothingElse) {
 
 TEST_P(ReduceExactTest, OfNothingOnlyTheSumIsKnown) {
   const Statistics found = reduce_it(source_of(std::vector<double>{}));
-  EXPECT_EQ(found.sum, Number{0.0});
+  EXPECT_EQ(found.sum, Scalar{0.0});
   EXPECT_FALSE(found.mean);
 }
 
@@ -170,4 +170,4 @@ TEST_P(ReduceExactTest, AllocatesNothingForMoreChunks) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,6 +1,6 @@
 // The built-in operators on sections: their parts give what the whole gives.
 
-#include <ooc/detail/kernels/summary.hpp>
+#include <ooc/histogram.hpp>
 
 #include <cstdint>
 #include <random>
@@ -14,7 +14,7 @@
 #include "support/all_types.hpp"
 #include "support/merge_parts.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::bits_of;
@@ -32,7 +32,7 @@ class PartOfReduceTest : public ReduceTest {
 
   /// Merges parts two at a time in random order, after they were saved and loaded.
   template <class Value, class Load>
-  Value merged(std::vector<Part<Value>> parts, const Load& load) {
+  Value merged(std::vector<PartialResult<Value>> parts, const Load& load) {
     for (auto& part : parts) part = load(part.save());
     return test::merge_parts(std::move(parts), random_);
   }
@@ -49,8 +49,8 @@ TEST_P(PartOfReduceTest, EveryTypeHasTheBitsOfTheWhole) {
       for (const ReduceOptions options :
            {ReduceOptions{NanPolicy::omit, true}, ReduceOptions{NanPolicy::propagate, false}}) {
         for (const std::size_t count : {1u, 7u}) {
-          std::vector<Part<Statistics>> statistics;
-          std::vector<Part<Histogram>> histograms;
+          std::vector<PartialResult<Statistics>> statistics;
+          std::vector<PartialResult<Histogram>> histograms;
           for (const Source& each : sections(whole, count)) {
             auto [parts, stats] = collect_summary(coordinator, each, {options, bins});
             statistics.push_back(std::move(std::get<0>(parts)));
@@ -79,7 +79,7 @@ TEST_P(PartOfReduceTest, AThousandShardsAnswerAsOne) {
   const Source whole = source_of(values);
   Coordinator coordinator(make_device(GetParam()));
   const auto expected = bits_of(reduce(coordinator, whole).value);
-  std::vector<Part<Statistics>> parts;
+  std::vector<PartialResult<Statistics>> parts;
   for (const Source& each : sections(whole, 1000)) {
     parts.push_back(collect_reduce(coordinator, each).value);
   }
@@ -124,4 +124,4 @@ TEST_P(PartOfReduceTest, PartsOfOtherQuestionsDoNotMerge) {
 INSTANTIATE_TEST_SUITE_P(Device, PartOfReduceTest, test::all_devices, test::device_name);
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

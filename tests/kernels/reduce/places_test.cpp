@@ -1,7 +1,7 @@
 // Tests reduce() of arrays in Fortran order: the first places of extremes and of NaN are those in
 // row-major order, as NumPy counts.
 
-#include <ooc/detail/kernels/reduce.hpp>
+#include <ooc/reduce.hpp>
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@
 #include "kernels/reduce/reduce_fixture.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using Shape = std::vector<std::uint64_t>;
@@ -90,7 +90,7 @@ class PlacesTest : public test::ReduceTest {
       EXPECT_EQ(found.argmin, expected.argmin);
       EXPECT_EQ(found.argmax, expected.argmax);
       EXPECT_EQ(found.nan, expected.nan);
-      const auto bits = [](const Number& value) {
+      const auto bits = [](const Scalar& value) {
         const auto* const real = std::get_if<double>(&value);
         return real == nullptr ? 0 : test::bits_of(*real);
       };
@@ -147,7 +147,7 @@ TEST_P(PlacesTest, OfShardsAreThoseOfTheWhole) {
   const Source source = open(write("x.npy", array), {.by_columns = true});
   const Statistics expected = reduce_it(source_of(array.by_rows()));
   Coordinator coordinator(make_device(GetParam()));
-  std::optional<Part<Statistics>> total;
+  std::optional<PartialResult<Statistics>> total;
   for (const std::uint64_t index : {2u, 0u, 3u, 1u}) {
     auto part = collect_reduce(coordinator, shard(source, index, 4)).value;
     if (total) {
@@ -173,4 +173,4 @@ TEST_P(PlacesTest, OfAPartAreRefused) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <ooc/detail/base/units.hpp>
-#include <ooc/detail/kernels/reduce.hpp>
+#include <ooc/reduce.hpp>
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 #include "support/devices.hpp"
 #include "support/values_file.hpp"
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// A fixture that computes the statistics of a file, with the device as parameter.
 class ReduceTest : public testing::TestWithParam<DeviceKind>, protected test::ValuesFile {
@@ -28,13 +28,13 @@ class ReduceTest : public testing::TestWithParam<DeviceKind>, protected test::Va
   }
 };
 
-inline std::uint64_t bits_of(const Number& value) {
+inline std::uint64_t bits_of(const Scalar& value) {
   return bits_of(std::get<double>(value));
 }
 
 /// The bits of all statistics.
 inline auto bits_of(const Statistics& found) {
-  const auto number = [](const Number& value) {
+  const auto number = [](const Scalar& value) {
     const auto* const real = std::get_if<double>(&value);
     return real != nullptr ? std::pair{int128{0}, bits_of(*real)}
                            : std::pair{std::get<int128>(value), std::uint64_t{0}};
@@ -46,4 +46,4 @@ inline auto bits_of(const Statistics& found) {
                     real(found.variance), real(found.stddev)};
 }
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

@@ -1,4 +1,5 @@
-#include <ooc/detail/kernels/reduce.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
+#include <ooc/reduce.hpp>
 
 #include <ooc/detail/base/units.hpp>
 
@@ -20,7 +21,7 @@
 #include "support/engines.hpp"
 #include "support/page_cache.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::ReduceTest;
@@ -95,7 +96,7 @@ TEST_P(ReduceTest, SameBitsHoweverItIsRead) {
 /// device, the compiler or the version.
 TEST_P(ReduceTest, TheBitsAreThese) {
   const Statistics found = reduce_it(source_of(rough_numbers(200'001)));
-  EXPECT_EQ(found.sum, Number{-0x1.64775cb37d2c4p+42});
+  EXPECT_EQ(found.sum, Scalar{-0x1.64775cb37d2c4p+42});
   EXPECT_EQ(*found.mean, -0x1.d339a153954bcp+24);
   EXPECT_EQ(*found.variance, 0x1.6a01f753edb00p+69);
 }
@@ -109,7 +110,7 @@ TEST_P(ReduceTest, FirstPlacesOfAHalfCachedFile) {
   std::vector<float> values;
   for (std::size_t i = 0; i < chunks; ++i) values.insert(values.end(), part.begin(), part.end());
   const Source source = source_of(values);
-  const std::filesystem::path path = source.files()[0].path();
+  const std::filesystem::path path = files_of(source)[0].path();
   for (const std::uint64_t evicted : {chunks / 2, chunks * 4 / 5}) {
     for (const NanPolicy policy : {NanPolicy::propagate, NanPolicy::omit}) {
       std::optional<Statistics> in_order;
@@ -137,15 +138,15 @@ TEST_P(ReduceTest, IntegersAreExact) {
   const std::size_t count = 2 * tile_elements + 3;
 
   Statistics found = reduce_it(source_of(std::vector<std::uint64_t>(count, highest)));
-  EXPECT_EQ(found.sum, Number{int128{highest} * count});
-  EXPECT_EQ(found.max, Number{int128{highest}});
+  EXPECT_EQ(found.sum, Scalar{int128{highest} * count});
+  EXPECT_EQ(found.max, Scalar{int128{highest}});
   EXPECT_EQ(found.argmax, 0u);
   EXPECT_EQ(*found.mean, static_cast<double>(highest));
   EXPECT_EQ(*found.variance, 0);
 
   found = reduce_it(source_of(std::vector<std::int64_t>(count, lowest)));
-  EXPECT_EQ(found.sum, Number{int128{lowest} * count});
-  EXPECT_EQ(found.min, Number{int128{lowest}});
+  EXPECT_EQ(found.sum, Scalar{int128{lowest} * count});
+  EXPECT_EQ(found.min, Scalar{int128{lowest}});
   EXPECT_EQ(*found.mean, static_cast<double>(lowest));
 }
 
@@ -153,10 +154,10 @@ TEST_P(ReduceTest, BytesWithoutAType) {
   std::vector<std::uint8_t> values(100'000);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::uint8_t>(i % 250);
   source_of(values);
-  const Statistics found = reduce_it(Source(File::open(path())));
+  const Statistics found = reduce_it(open_bytes(path()));
   EXPECT_EQ(found.count, 100'000u);
-  EXPECT_EQ(found.sum, Number{int128{400 * (249 * 250 / 2)}});
-  EXPECT_EQ(found.max, Number{int128{249}});
+  EXPECT_EQ(found.sum, Scalar{int128{400 * (249 * 250 / 2)}});
+  EXPECT_EQ(found.max, Scalar{int128{249}});
   EXPECT_EQ(found.argmin, 0u);
   EXPECT_EQ(found.argmax, 249u);
   EXPECT_DOUBLE_EQ(*found.mean, 124.5);
@@ -177,13 +178,13 @@ TEST_P(ReduceTest, ByteOrderAndAlignmentMakeNoDifference) {
 }
 
 TEST_P(ReduceTest, OfNothingOnlyTheSumIsKnown) {
-  EXPECT_EQ(reduce_it(source_of(std::vector<std::uint8_t>{})).sum, Number{int128{0}});
+  EXPECT_EQ(reduce_it(source_of(std::vector<std::uint8_t>{})).sum, Scalar{int128{0}});
   const Statistics found = reduce_it(source_of(std::vector<double>{}));
   EXPECT_EQ(found.count, 0u);
   EXPECT_EQ(found.nan, 0u);
   EXPECT_EQ(test::bits_of(found.sum), test::bits_of(0.0));
-  EXPECT_EQ(found.min, Number{});
-  EXPECT_EQ(found.max, Number{});
+  EXPECT_EQ(found.min, Scalar{});
+  EXPECT_EQ(found.max, Scalar{});
   EXPECT_FALSE(found.argmin || found.argmax || found.mean || found.variance || found.stddev);
 }
 
@@ -240,4 +241,4 @@ TEST_P(ReduceTest, AccurateWhereDigitsCancel) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,4 +1,4 @@
-#include <ooc/detail/kernels/reduce.hpp>
+#include <ooc/reduce.hpp>
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 
 // Tests reduce() with NaN, infinity and both zeros among the values.
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::ReduceTest;
@@ -43,8 +43,8 @@ TEST_P(ReduceTest, NanSpreadsOrIsLeftOut) {
   found = reduce_it(source, {.nan = NanPolicy::omit});
   const auto numbers = static_cast<double>(values.size() - 2);
   EXPECT_EQ(found.nan, 2u);
-  EXPECT_EQ(found.sum, Number{2 * numbers + 3});
-  EXPECT_EQ(found.min, Number{2.0});
+  EXPECT_EQ(found.sum, Scalar{2 * numbers + 3});
+  EXPECT_EQ(found.min, Scalar{2.0});
   EXPECT_EQ(found.argmin, 0u);
   EXPECT_EQ(found.argmax, 150'000u);
   EXPECT_DOUBLE_EQ(*found.mean, 2 + 3 / numbers);
@@ -56,7 +56,7 @@ TEST_P(ReduceTest, OnlyNan) {
   EXPECT_EQ(reduce_it(source).argmax, 0u);
   const Statistics found = reduce_it(source, {.nan = NanPolicy::omit});
   EXPECT_EQ(found.nan, 70'000u);
-  EXPECT_EQ(found.sum, Number{0.0});
+  EXPECT_EQ(found.sum, Scalar{0.0});
   EXPECT_EQ(test::bits_of(found.min), test::bits_of(nan));
   EXPECT_EQ(test::bits_of(found.max), test::bits_of(nan));
   EXPECT_EQ(test::bits_of(*found.mean), test::bits_of(nan));
@@ -68,8 +68,8 @@ TEST_P(ReduceTest, InfinityAsInNumPy) {
   std::vector<double> values(100'000, 1.0);
   values[80'000] = infinity;
   Statistics found = reduce_it(source_of(values));
-  EXPECT_EQ(found.sum, Number{infinity});
-  EXPECT_EQ(found.max, Number{infinity});
+  EXPECT_EQ(found.sum, Scalar{infinity});
+  EXPECT_EQ(found.max, Scalar{infinity});
   EXPECT_EQ(found.inf, 1u);
   EXPECT_EQ(found.argmax, 80'000u);
   EXPECT_EQ(*found.mean, infinity);
@@ -172,4 +172,4 @@ TEST_P(ReduceTest, BothZerosBesideNan) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,6 +1,6 @@
 // The built-in operators on several devices: they find what one finds, to the bit.
 
-#include <ooc/detail/kernels/summary.hpp>
+#include <ooc/histogram.hpp>
 
 #include <memory>
 #include <type_traits>
@@ -10,7 +10,7 @@
 #include "kernels/reduce/reduce_fixture.hpp"
 #include "support/all_types.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::bits_of;
@@ -70,4 +70,4 @@ TEST_P(TeamOfReduceTest, AHistogramWithoutARangeSharesBothPasses) {
 INSTANTIATE_TEST_SUITE_P(Devices, TeamOfReduceTest, test::all_devices, test::device_name);
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -2,9 +2,9 @@
 
 #include <ooc/coordinator.hpp>
 #include <ooc/detail/base/units.hpp>
-#include <ooc/detail/device/buffer.hpp>
-#include <ooc/detail/kernels/reduce.hpp>
-#include <ooc/detail/operators/tile_tree.hpp>
+#include <ooc/detail/partials/tile_tree.hpp>
+#include <ooc/memory.hpp>
+#include <ooc/reduce.hpp>
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@
 #include "reduce/node.hpp"
 #include "support/bits.hpp"
 
-namespace ooc::reduction {
+namespace ooc::detail::reduction {
 namespace {
 
 using test::from_bits;
@@ -379,4 +379,4 @@ TEST(ReduceNode, MergesAsIfItWereOneTile) {
 }
 
 }  // namespace
-}  // namespace ooc::reduction
+}  // namespace ooc::detail::reduction

@@ -1,5 +1,5 @@
-#include <ooc/detail/kernels/histogram.hpp>
-#include <ooc/detail/kernels/reduce.hpp>
+#include <ooc/histogram.hpp>
+#include <ooc/reduce.hpp>
 
 #include <ooc/detail/base/units.hpp>
 #include <ooc/error.hpp>
@@ -15,7 +15,7 @@
 #include "io/expect_error.hpp"
 #include "support/values_file.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -171,4 +171,4 @@ TEST_F(VerifyHistogramTest, OfNoElements) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

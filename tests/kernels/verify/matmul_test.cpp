@@ -1,4 +1,4 @@
-#include <ooc/detail/kernels/matmul.hpp>
+#include <ooc/matmul.hpp>
 
 #include <ooc/detail/base/units.hpp>
 
@@ -19,7 +19,7 @@
 #include "support/matrices.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::Matrix;
@@ -364,4 +364,4 @@ TEST_F(VerifyMatmulTest, CanBeStopped) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,6 +1,7 @@
 #include "verify/plain_check.hpp"
 
 #include <ooc/detail/base/units.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/error.hpp>
 
 #include <fcntl.h>
@@ -21,7 +22,7 @@
 #include "support/data_file.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc::plain {
+namespace ooc::detail::plain {
 namespace {
 
 TEST(PlainCheck, ValuesOfSixteenBitsAreByDefinition) {
@@ -46,19 +47,19 @@ TEST(PlainCheck, IntegersAreWidened) {
 
 TEST(PlainCheck, WhatDiffers) {
   const test::TempDir dir;
-  const Source source{File::open(dir.write("x", "1"))};
+  const Source source = open_bytes(dir.write("x", "1"));
   require_same(source, "sum", 1.5, 1.5);
   require_same(source, "sum", std::nan("1"), std::nan("2"));
-  require_same(source, "sum", Number{}, Number{});
-  const auto expect_difference = [&](std::string_view text, const Number& left,
-                                     const Number& right) {
+  require_same(source, "sum", Scalar{}, Scalar{});
+  const auto expect_difference = [&](std::string_view text, const Scalar& left,
+                                     const Scalar& right) {
     test::expect_error(ErrorKind::verify, text, [&] { require_same(source, "sum", left, right); });
   };
   expect_difference("x: sum is 0.1, but 0.10000000000000002 when", 0.1, 0.10000000000000002);
   expect_difference("sum is 0, but -0 when", 0.0, -0.0);
   expect_difference("sum is NaN, but inf when", std::nan(""), HUGE_VAL);
   expect_difference("sum is -7, but 18446744073709551616 when", int128{-7}, int128{1} << 64);
-  expect_difference("sum is nothing, but 0 when", Number{}, int128{0});
+  expect_difference("sum is nothing, but 0 when", Scalar{}, int128{0});
 }
 
 /// The indices of the elements that each thread saw, in order. Each element is its own index.
@@ -186,7 +187,7 @@ TEST_F(ReadAllTest, SaysWhyADiskFails) {
   // Address 0 of a process is not mapped, and reading it from /proc/self/mem fails with EIO.
   const int memory = ::open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
   ASSERT_GE(memory, 0);
-  ASSERT_GE(::dup2(memory, source.files().front().buffered()), 0);
+  ASSERT_GE(::dup2(memory, ooc::detail::files_of(source).front().buffered()), 0);
   ::close(memory);
   try {
     look_at_all(source);
@@ -220,4 +221,4 @@ TEST_F(ReadAllTest, KeepsWhatALookThrows) {
 }
 
 }  // namespace
-}  // namespace ooc::plain
+}  // namespace ooc::detail::plain

@@ -11,7 +11,7 @@
 
 #include "reduce/exact_sum.hpp"
 
-namespace ooc::plain {
+namespace ooc::detail::plain {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -98,4 +98,4 @@ TEST(PlainSum, AgreesWithTheExactSum) {
 }
 
 }  // namespace
-}  // namespace ooc::plain
+}  // namespace ooc::detail::plain

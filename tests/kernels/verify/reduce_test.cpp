@@ -1,4 +1,4 @@
-#include <ooc/detail/kernels/reduce.hpp>
+#include <ooc/reduce.hpp>
 
 #include <ooc/detail/base/units.hpp>
 #include <ooc/error.hpp>
@@ -17,7 +17,7 @@
 #include "support/values_file.hpp"
 #include "support/wrapped_engine.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -224,4 +224,4 @@ TEST_F(VerifyReduceTest, AByteThatChangedOnTheWay) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -13,7 +13,7 @@
 #include "support/data_file.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc::freivalds {
+namespace ooc::detail::freivalds {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -121,4 +121,4 @@ TEST(RowSums, RoundATermFarLessOftenThanThereAreTerms) {
 }
 
 }  // namespace
-}  // namespace ooc::freivalds
+}  // namespace ooc::detail::freivalds

@@ -1,6 +1,9 @@
 #include <ooc/coordinator.hpp>
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/checksum/checksum.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
+#include <ooc/detail/dataset/target_file.hpp>
+#include <ooc/detail/pass/run_pass.hpp>
 #include <ooc/error.hpp>
 #include <ooc/source.hpp>
 #include <ooc/target.hpp>
@@ -22,7 +25,7 @@
 #include "support/temp_dir.hpp"
 #include "support/wrapped_engine.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 constexpr const char* of_nothing = "99aa06d3014798d86001c324468d497f";  // xxh128sum /dev/null
@@ -126,7 +129,7 @@ class PassChecksumTest : public testing::TestWithParam<DeviceKind> {
   Stats run(const Source& source, Options options, std::size_t element_bytes = 1) {
     Coordinator coordinator(make_device(GetParam()), std::move(options));
     test::Visit operation;
-    return coordinator.run(source, element_bytes, operation, {.checksum = true});
+    return run_pass(coordinator, source, element_bytes, operation, {.checksum = true});
   }
 
   test::TempDir dir_;
@@ -139,12 +142,12 @@ class CpuPassChecksumTest : public PassChecksumTest {};
 
 TEST_P(PassChecksumTest, IsThatOfTheFile) {
   const auto path = make_file("data.bin", 21 * 65536 + 4321);
-  const Source source{File::open(path)};
+  const Source source = open_bytes(path);
   for (const std::size_t chunk_bytes : {1u, 100'000u, 8'000'000u}) {
     for (const std::size_t streams : {1u, 2u, 5u, 40u}) {
       for (const EngineKind engine : {EngineKind::automatic, EngineKind::threads}) {
         for (const DirectIo direct : {DirectIo::automatic, DirectIo::yes, DirectIo::no}) {
-          if (direct == DirectIo::yes && source.files()[0].direct() < 0) continue;
+          if (direct == DirectIo::yes && files_of(source)[0].direct() < 0) continue;
           const Stats stats = run(
               source,
               {.chunk_bytes = chunk_bytes, .streams = streams, .engine = engine, .direct = direct});
@@ -157,14 +160,14 @@ TEST_P(PassChecksumTest, IsThatOfTheFile) {
 }
 
 TEST_P(PassChecksumTest, IsNotMadeUnlessItIsAskedFor) {
-  const Source source{File::open(make_file("data.bin", 100'000))};
+  const Source source = open_bytes(make_file("data.bin", 100'000));
   Coordinator coordinator(make_device(GetParam()));
   test::Visit operation;
-  EXPECT_EQ(coordinator.run(source, 1, operation).outcome.checksum, std::nullopt);
+  EXPECT_EQ(run_pass(coordinator, source, 1, operation).outcome.checksum, std::nullopt);
 }
 
 TEST_P(PassChecksumTest, OfNoBytesIsThatOfNothing) {
-  const Source source{File::open(make_file("empty.bin", 0))};
+  const Source source = open_bytes(make_file("empty.bin", 0));
   EXPECT_EQ(run(source, {}).outcome.checksum, of_nothing);
 }
 
@@ -195,7 +198,7 @@ TEST_P(PassChecksumTest, LeavesOutTheHeaderOfAnNpyFile) {
 }
 
 TEST_P(CpuPassChecksumTest, IsThereWithTheFewestSlots) {
-  const Source source{File::open(make_file("data.bin", 40 * 65536 + 1))};
+  const Source source = open_bytes(make_file("data.bin", 40 * 65536 + 1));
   for (const EngineKind engine : {EngineKind::automatic, EngineKind::threads}) {
     for (const std::size_t slots : {1u, 2u, 3u, 5u}) {
       const Stats stats = run(source, {.chunk_bytes = 65536,
@@ -209,7 +212,7 @@ TEST_P(CpuPassChecksumTest, IsThereWithTheFewestSlots) {
 }
 
 TEST_P(PassChecksumTest, TellsOfAFlippedBit) {
-  const Source source{File::open(make_file("data.bin", 21 * 65536))};
+  const Source source = open_bytes(make_file("data.bin", 21 * 65536));
   for (const std::uint64_t place : {0u, 300'000u, 21u * 65536 - 1}) {
     Options options{.chunk_bytes = 65536, .streams = 3};
     options.make_engine = [place](const EngineOptions& wanted) {
@@ -224,16 +227,16 @@ TEST_P(PassChecksumTest, TellsOfAFlippedBit) {
 }
 
 TEST_P(PassChecksumTest, IsThatOfTheInputOfAMap) {
-  const Source source{File::open(make_file("data.bin", 40 * 65536 + 1))};
+  const Source source = open_bytes(make_file("data.bin", 40 * 65536 + 1));
   for (const std::size_t streams : {1u, 2u, 5u}) {
     TargetFile file({.path = dir_.path() / "out.u8", .type = {ElementType::u1}, .replace = true},
                     source.bytes(), {});
     const Output output{file, 1};
     Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 65536, .streams = streams});
     test::Visit operation;
-    EXPECT_EQ(
-        coordinator.run(source, 1, operation, {.checksum = true}, {&output, 1}).outcome.checksum,
-        one_shot(contents_));
+    EXPECT_EQ(run_pass(coordinator, source, 1, operation, {.checksum = true}, {&output, 1})
+                  .outcome.checksum,
+              one_shot(contents_));
   }
 }
 
@@ -242,17 +245,17 @@ TEST_P(PassChecksumTest, ReadsAHalfCachedFileInOrder) {
   const auto path = make_file("data.bin", 64 * 65536 + 4321);
   const test::HeldInPageCache held(path, 32 * 65536);
   test::evict(path, 32 * 65536);
-  const Source source{File::open(path)};
+  const Source source = open_bytes(path);
   const std::string why_not = test::why_not_half_cached(source);
   if (!why_not.empty()) GTEST_SKIP() << why_not;
   const Stats stats = run(source, {.chunk_bytes = 65536, .streams = 3});
   EXPECT_TRUE(stats.layout.in_order);
   EXPECT_EQ(stats.outcome.checksum, one_shot(contents_));
-  EXPECT_EQ(std::ranges::count(stats.layout.reasons, Reason{Choice::ordered_reads}), 1);
+  EXPECT_EQ(std::ranges::count(stats.layout.reasons, Reason{ReasonKind::ordered_reads}), 1);
 }
 
 TEST_P(PassChecksumTest, IsNoneOfAPassThatWasStopped) {
-  const Source source{File::open(make_file("data.bin", 200 * 65536))};
+  const Source source = open_bytes(make_file("data.bin", 200 * 65536));
   for (const EngineKind engine : {EngineKind::automatic, EngineKind::threads}) {
     for (const std::size_t streams : {1u, 3u, 8u}) {
       for (const std::uint64_t after : {0u, 5u, 40u}) {
@@ -261,8 +264,8 @@ TEST_P(PassChecksumTest, IsNoneOfAPassThatWasStopped) {
                                 {.chunk_bytes = 65536, .streams = streams, .engine = engine});
         test::Visit operation(test::at(after * 65536, [&] { stop.request_stop(); }));
         const Stats stats =
-            coordinator.run(source, 1, operation,
-                            {.stop = stop.get_token(), .checksum = true, .keep_partial = true});
+            run_pass(coordinator, source, 1, operation,
+                     {.stop = stop.get_token(), .checksum = true, .keep_partial = true});
         EXPECT_EQ(stats.outcome.checksum.has_value(), !stats.outcome.partial);
       }
     }
@@ -272,7 +275,7 @@ TEST_P(PassChecksumTest, IsNoneOfAPassThatWasStopped) {
 // The lane of the failed chunk never takes its next chunk, and the other lanes wait for the turn of
 // that chunk.
 TEST_P(PassChecksumTest, AnErrorEndsTheWaitsForATurn) {
-  const Source source{File::open(make_file("data.bin", 60 * 65536))};
+  const Source source = open_bytes(make_file("data.bin", 60 * 65536));
   for (const EngineKind engine : {EngineKind::automatic, EngineKind::threads}) {
     for (const std::uint64_t chunk : {0u, 7u, 31u}) {
       Coordinator coordinator(make_device(GetParam()),
@@ -281,7 +284,8 @@ TEST_P(PassChecksumTest, AnErrorEndsTheWaitsForATurn) {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));  // so that the others do wait
         throw std::runtime_error("the operator's own error");
       }));
-      EXPECT_THROW(coordinator.run(source, 1, operation, {.checksum = true}), std::runtime_error);
+      EXPECT_THROW(run_pass(coordinator, source, 1, operation, {.checksum = true}),
+                   std::runtime_error);
       EXPECT_EQ(run(source, {}).outcome.checksum, one_shot(contents_))
           << "the next pass is a new one";
     }
@@ -293,4 +297,4 @@ INSTANTIATE_TEST_SUITE_P(All, CpuPassChecksumTest, testing::Values(DeviceKind::c
                          test::device_name);
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -9,7 +9,7 @@
 
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 class ControlGroupsTest : public testing::Test {
@@ -61,4 +61,4 @@ TEST_F(ControlGroupsTest, LeaveTheTimeOfTheLeastOfThem) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

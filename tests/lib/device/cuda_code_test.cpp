@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 TEST(CudaCode, RunsOnItsFamilyAndAsPtxOnLaterOnes) {
@@ -34,4 +34,4 @@ TEST(CudaCode, SaysWhatIsMissingAndHowToGetIt) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

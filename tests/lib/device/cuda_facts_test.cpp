@@ -10,7 +10,7 @@
 
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 /// The error that a build without CUDA gives, or nothing.
@@ -71,4 +71,4 @@ TEST(CudaFacts, CountDeviceFilesThatMayBeUsed) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

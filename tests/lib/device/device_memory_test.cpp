@@ -2,10 +2,10 @@
 // reports how much memory it would have needed.
 
 #include <ooc/detail/base/units.hpp>
-#include <ooc/detail/device/buffer.hpp>
 #include <ooc/error.hpp>
 #include <ooc/fold.hpp>
 #include <ooc/map.hpp>
+#include <ooc/memory.hpp>
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@
 #include "support/operators.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::Copy;
@@ -88,7 +88,7 @@ TEST_F(DeviceMemoryTest, TakesHalfTheChunkOnce) {
     const Stats stats = right_fold(faulty(fault));
     EXPECT_EQ(stats.layout.chunk_bytes, half_chunk_bytes);
     const Reason why = stats.layout.why_chunk.value();
-    EXPECT_EQ(why.what, Choice::chunk_halved);
+    EXPECT_EQ(why.what, ReasonKind::chunk_halved);
     EXPECT_EQ(why.figures, (std::vector<std::uint64_t>{half_chunk_bytes, 8 * MiB}));
     const std::string& remark = stats.outcome.remarks.back();
     EXPECT_TRUE(remark.ends_with(": " + why.why)) << remark;
@@ -257,4 +257,4 @@ TEST_F(FullGpuTest, APassThatDoesNotFitSaysWhatItNeeds) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

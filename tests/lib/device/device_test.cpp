@@ -1,8 +1,9 @@
+#include <ooc/detail/device/decoder.hpp>
 #include <ooc/device.hpp>
 
 #include <ooc/detail/base/units.hpp>
-#include <ooc/detail/device/buffer.hpp>
 #include <ooc/error.hpp>
+#include <ooc/memory.hpp>
 
 #include <gtest/gtest.h>
 
@@ -14,7 +15,7 @@
 #include "support/failing_threads.hpp"
 #include "support/fault.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 class DeviceTest : public testing::TestWithParam<DeviceKind> {};
@@ -109,7 +110,7 @@ TEST_P(DeviceTest, SwapsBytesOfEachElement) {
       }
       const Buffer there(device->device_memory(), bytes + 1);
       stream->copy(there.data(), data.data(), bytes + 1);
-      stream->swap_bytes(there.data(), bytes, element);
+      decoder_of(*stream).swap_bytes(there.data(), bytes, element);
       stream->copy(data.data(), there.data(), bytes + 1);
       stream->synchronize();
       EXPECT_EQ(data, expected) << element << " x " << count;
@@ -132,7 +133,7 @@ TEST_P(DeviceTest, MakesBools) {
       }
       const Buffer there(device->device_memory(), data.size());
       stream->copy(there.data(), data.data(), data.size());
-      stream->make_bools(there.data(), pitch, row_bytes, rows);
+      decoder_of(*stream).make_bools(there.data(), pitch, row_bytes, rows);
       stream->copy(data.data(), there.data(), data.size());
       stream->synchronize();
       EXPECT_EQ(data, expected) << row_bytes << " x " << rows;
@@ -177,7 +178,8 @@ TEST_P(DeviceTest, MovesFieldsOfEachRecord) {
       const Buffer to(device->device_memory(), expected.size());
       stream->copy(from.data(), source.data(), source.size());
       stream->copy(to.data(), before.data(), before.size());
-      stream->move_fields({to.data(), target_bytes, from.data(), source_bytes, count}, moves);
+      decoder_of(*stream).move_fields({to.data(), target_bytes, from.data(), source_bytes, count},
+                                      moves);
       std::vector<unsigned char> found(expected.size());
       stream->copy(found.data(), to.data(), found.size());
       stream->synchronize();
@@ -237,4 +239,4 @@ TEST(CudaDevice, SaysThatNoThreadCanBeHadForItsHostMemory) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

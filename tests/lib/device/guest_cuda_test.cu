@@ -3,10 +3,9 @@
 #define LIBCUDACXX_ENABLE_EXPERIMENTAL_MEMORY_RESOURCE  // for <cuda/memory_resource> of CCCL 3.0
 
 #include <ooc/chunks.hpp>
-#include <ooc/detail/device/buffer.hpp>
 #include <ooc/error.hpp>
 #include <ooc/fold.hpp>
-#include <ooc/memory_resource.hpp>
+#include <ooc/memory.hpp>
 
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
@@ -16,7 +15,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <memory_resource>
 #include <new>
 #include <thread>
 #include <vector>
@@ -26,32 +24,29 @@
 #include "support/operators.hpp"
 #include "support/values_file.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 /// Memory of the GPU that is in use, up to a limit.
-class Counted final : public std::pmr::memory_resource {
+class Counted final : public MemoryResource {
  public:
   explicit Counted(std::size_t limit) : limit_(limit) {}
 
   std::atomic<std::size_t> in_use{0}, calls{0};
 
- private:
-  void* do_allocate(std::size_t bytes, std::size_t /*alignment*/) override {
+  void* allocate(std::size_t bytes, std::size_t /*alignment*/) override {
     ++calls;
     void* data = nullptr;
     if (in_use + bytes > limit_ || cudaMalloc(&data, bytes) != cudaSuccess) throw std::bad_alloc();
     in_use += bytes;
     return data;
   }
-  void do_deallocate(void* data, std::size_t bytes, std::size_t /*alignment*/) override {
+  void deallocate(void* data, std::size_t bytes, std::size_t /*alignment*/) override {
     in_use -= bytes;
     EXPECT_EQ(cudaFree(data), cudaSuccess);
   }
-  bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
-    return this == &other;
-  }
 
+ private:
   std::size_t limit_;
 };
 
@@ -209,4 +204,4 @@ TEST_F(GuestCudaTest, ChunksAreGoodForWorkOnStreamsOfTheProgram) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -18,7 +18,7 @@
 #include "support/temp_dir.hpp"
 #include "support/wrapped_device.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::Copy;
@@ -83,4 +83,4 @@ TEST_F(LostDeviceTest, IsAskedWhetherKernelsHaveBegunAfterAllThatAnOperatorDoes)
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

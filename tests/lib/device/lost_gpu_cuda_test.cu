@@ -21,7 +21,7 @@
 #include "support/devices.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 constexpr unsigned patience_seconds = 60;  // includes the start of CUDA
@@ -142,4 +142,4 @@ TEST_F(LostGpuCudaTest, IsNotLostToAKernelThatDoesNotBegin) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

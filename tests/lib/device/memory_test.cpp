@@ -1,20 +1,21 @@
 #include "device/memory.hpp"
 
+#include <ooc/detail/base/heap_memory.hpp>
 #include <ooc/detail/base/units.hpp>
-#include <ooc/detail/device/buffer.hpp>
-#include <ooc/detail/device/metered_memory.hpp>
+#include <ooc/device.hpp>
 #include <ooc/error.hpp>
+#include <ooc/memory.hpp>
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <new>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 TEST(MeteredMemory, CountsAndKeepsItsLimit) {
-  MeteredMemory memory(*std::pmr::new_delete_resource(), "device memory");
+  MeteredMemory memory(heap_memory(), "device memory");
   memory.set_limit(1000);
   {
     const Buffer first(memory, 600);
@@ -42,7 +43,11 @@ TEST(MeteredMemory, CountsAndKeepsItsLimit) {
 }
 
 TEST(MeteredMemory, DoesNotCountWhatItDidNotGet) {
-  MeteredMemory memory(*std::pmr::null_memory_resource(), "device memory");
+  struct None final : MemoryResource {
+    void* allocate(std::size_t, std::size_t) override { throw std::bad_alloc(); }
+    void deallocate(void*, std::size_t, std::size_t) override { FAIL(); }
+  } none;
+  MeteredMemory memory(none, "device memory");
   memory.set_limit(1000);
   for (int i = 0; i < 3; ++i) EXPECT_THROW(Buffer(memory, 600), std::bad_alloc);
   EXPECT_EQ(memory.bytes_in_use(), 0u);
@@ -60,7 +65,7 @@ TEST(HugePageMemory, IsAlignedToHugePagesAndWritable) {
 }
 
 TEST(RecyclingMemory, HandsOutAgainWhatItGotBack) {
-  MeteredMemory upstream(*std::pmr::new_delete_resource(), "memory");
+  MeteredMemory upstream(heap_memory(), "memory");
   {
     RecyclingMemory memory(upstream);
     for (int round = 0; round < 10; ++round) {
@@ -75,7 +80,7 @@ TEST(RecyclingMemory, HandsOutAgainWhatItGotBack) {
 }
 
 TEST(Buffer, MovesItsBytes) {
-  MeteredMemory memory(*std::pmr::new_delete_resource(), "memory");
+  MeteredMemory memory(heap_memory(), "memory");
   Buffer buffer(memory, 100);
   std::byte* const data = buffer.data();
   Buffer other = std::move(buffer);
@@ -85,4 +90,4 @@ TEST(Buffer, MovesItsBytes) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

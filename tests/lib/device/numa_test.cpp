@@ -10,7 +10,7 @@
 
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 /// A directory like /sys.
@@ -72,4 +72,4 @@ TEST_F(Numa, AThreadRunsOnTheCoresOfItsNode) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

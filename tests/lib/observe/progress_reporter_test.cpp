@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 TEST(ProgressReporter, ReportsHowFarAPassHasCome) {
@@ -36,4 +36,4 @@ TEST(ProgressReporter, IsSilentWithoutAnObserver) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

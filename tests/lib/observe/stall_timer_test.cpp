@@ -2,7 +2,7 @@
 
 #include <ooc/detail/observe/stall_timer.hpp>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 TEST(StallTimer, BeginsAnewWithEveryByte) {
@@ -21,4 +21,4 @@ TEST(StallTimer, ADiskThatWasAskedNothingOwesNothing) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,4 +1,4 @@
-#include <ooc/detail/observe/stats.hpp>
+#include <ooc/stats.hpp>
 
 #include <gtest/gtest.h>
 
@@ -6,14 +6,14 @@
 #include <tuple>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using Sentences = std::vector<std::string>;
 
-const Reason a{Choice::engine, "a"};
-const Reason b{.what = Choice::mixed_reads, .figures = {40}};
-const Reason c{.what = Choice::mixed_reads, .figures = {60}};
+const Reason a{ReasonKind::engine, "a"};
+const Reason b{.what = ReasonKind::mixed_reads, .figures = {40}};
+const Reason c{.what = ReasonKind::mixed_reads, .figures = {60}};
 
 Stats first_pass() {
   Stats stats;
@@ -88,11 +88,11 @@ TEST(Stats, OfDevicesOfOneNameAreAddedUp) {
 TEST(Stats, OfDevicesAtTheSameTimeAreAddedUp) {
   Stats one, other;
   one.layout = {.device = "A", .reads_inline = true, .streams = 2, .pool_bytes = 10};
-  one.layout.reasons = {{Choice::two_streams}};
+  one.layout.reasons = {{ReasonKind::two_streams}};
   one.timing = {.seconds = 3, .startup_seconds = 2, .kernel = {.busy = 1}};
   one.outcome = {.bytes = 5, .bytes_written = 1, .remarks = {"slow"}};
   other.layout = {.device = "B", .streams = 3, .pool_bytes = 7};
-  other.layout.reasons = {{Choice::two_streams}, {Choice::stream_per_core}};
+  other.layout.reasons = {{ReasonKind::two_streams}, {ReasonKind::stream_per_core}};
   other.timing = {.seconds = 3, .startup_seconds = 1, .kernel = {.busy = 2}, .write = {.busy = 4}};
   other.outcome = {.bytes = 6, .bytes_written = 2, .remarks = {"slow", "cold"}};
   one.add_beside(other);
@@ -131,4 +131,4 @@ TEST(Stats, DescribeThePassBeforeOneThatFoundDataOnTheDevice) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,10 +1,10 @@
 // Tests that an observer gets each trace event of a pass once, with consistent times.
 
 #include <ooc/detail/observe/reporters.hpp>
-#include <ooc/detail/observe/trace_event.hpp>
 #include <ooc/error.hpp>
 #include <ooc/fold.hpp>
 #include <ooc/map.hpp>
+#include <ooc/stats.hpp>
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@
 #include "support/operators.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using Kind = TraceEvent::Kind;
@@ -284,4 +284,4 @@ TEST_P(TraceEventTest, TimesOfEventsAreThoseOfTheHost) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

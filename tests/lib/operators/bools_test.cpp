@@ -1,10 +1,10 @@
 // Tests operators that read bool from .npy files, in which any byte but 0 stands for 1.
 
 #include <ooc/chunks.hpp>
-#include <ooc/fields.hpp>
 #include <ooc/filter.hpp>
 #include <ooc/fold.hpp>
 #include <ooc/map.hpp>
+#include <ooc/records.hpp>
 
 #include <gtest/gtest.h>
 
@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "io/dataset/npy_text.hpp"
-#include "lib/operators/fields_fixture.hpp"
+#include "lib/inputs/fields_fixture.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace test {
 
 struct Flagged {
@@ -180,4 +180,4 @@ TEST_P(BoolsTest, AreNotMixedWithBytes) {
   EXPECT_THROW(open(paths), Error);
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

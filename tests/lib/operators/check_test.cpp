@@ -20,7 +20,7 @@
 #include "io/expect_error.hpp"
 #include "support/float_sum.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 std::vector<float> numbers(std::size_t count) {
@@ -216,4 +216,4 @@ TEST_F(CheckTest, ComparesAsItIsTold) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

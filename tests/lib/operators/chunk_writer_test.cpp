@@ -1,7 +1,6 @@
 // Tests files that the caller's own loop writes.
 
 #include <ooc/chunks.hpp>
-#include <ooc/detail/operators/chunk_writer.hpp>
 
 #include <gtest/gtest.h>
 
@@ -22,7 +21,7 @@
 #include "support/machines.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::Machine;
@@ -151,4 +150,4 @@ TEST_P(ChunkWriterTest, RefusesWhatIsOutOfOrder) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -16,7 +16,7 @@
 #include "lib/operators/chunks_fixture.hpp"
 #include "support/faulty_engine.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::expect_error;
@@ -148,4 +148,4 @@ TEST_P(ChunksEndTest, AFailedReadIsThrownToTheCaller) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

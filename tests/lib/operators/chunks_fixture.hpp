@@ -14,7 +14,7 @@
 #include "support/machines.hpp"
 #include "support/values_file.hpp"
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// Returns the numbers from 7 on.
 inline std::vector<std::uint32_t> numbers(std::size_t count) {
@@ -44,4 +44,4 @@ class ChunksFixture : public testing::TestWithParam<Machine> {
   std::unique_ptr<Stream> stream_;
 };
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

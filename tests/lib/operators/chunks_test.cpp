@@ -26,7 +26,7 @@
 #include "support/machines.hpp"
 #include "support/values_file.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::expect_error;
@@ -281,4 +281,4 @@ TEST(Chunks, ComeFromAProducerInOrderOnly) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

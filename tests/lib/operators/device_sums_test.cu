@@ -2,7 +2,6 @@
 // CPU.
 
 #include <ooc/detail/base/units.hpp>
-#include <ooc/detail/operators/device_sums.hpp>
 #include <ooc/execute.hpp>
 #include <ooc/fold.hpp>
 #include <ooc/map.hpp>
@@ -22,7 +21,7 @@
 #include "support/devices.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 constexpr std::size_t columns = 5;
@@ -72,7 +71,7 @@ class DeviceSumsTest : public testing::TestWithParam<DeviceKind> {
   void SetUp() override {
     OOC_SKIP_WITHOUT(GetParam());
     test::write_file(path_, values_);
-    source_.emplace(File::open(path_));
+    source_.emplace(open_bytes(path_));
     source_->set_columns(columns);
   }
 
@@ -131,7 +130,7 @@ TEST_P(DeviceSumsTest, AreGatheredByAMapToo) {
 
 TEST_P(DeviceSumsTest, OfNothingHaveNoValues) {
   test::write_file(path_, std::vector<float>());
-  const Source empty{File::open(path_)};
+  const Source empty = open_bytes(path_);
   Coordinator coordinator(make_device(GetParam()));
   const DeviceSums<float> total =
       fold(coordinator, ColumnSums<float, Merge::by_partition>{}, empty).value;
@@ -167,4 +166,4 @@ TEST_P(DeviceSumsTest, AllocateNothingOnceAChunkHasPassed) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

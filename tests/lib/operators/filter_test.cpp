@@ -1,6 +1,7 @@
 // Tests filters of elements, rows and zipped sources, to one target and to several.
 
 #include <ooc/detail/base/units.hpp>
+#include <ooc/detail/dataset/target_file.hpp>
 #include <ooc/error.hpp>
 #include <ooc/filter.hpp>
 
@@ -25,7 +26,7 @@
 #include "support/temp_dir.hpp"
 #include "support/wrapped_engine.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::Machine;
@@ -393,4 +394,4 @@ TEST_P(FilterTest, RefusesOneFileForTwoOutputs) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -24,7 +24,7 @@
 #include "support/operators.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 struct Above {
@@ -100,7 +100,7 @@ TEST_P(FoldTest, AgreesWithAPlainLoop) {
   for (const std::size_t chunk : {256 * KiB, 1 * MiB, 64 * MiB}) {
     for (const std::size_t streams : {1u, 2u, 5u}) {
       Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = chunk, .streams = streams});
-      const auto result = fold(coordinator, CountAbove{0.25f}, Source{File::open(path)});
+      const auto result = fold(coordinator, CountAbove{0.25f}, open_bytes(path));
       EXPECT_EQ(result.value, static_cast<std::uint64_t>(expected));
       EXPECT_EQ(result.stats.outcome.bytes, values.size() * sizeof(float));
       EXPECT_FALSE(result.stats.outcome.partial);
@@ -122,7 +122,7 @@ TEST_P(FoldTest, TellsOperatorsWhereTheirChunkBegins) {
   const std::size_t count = 10 * 65536 + 5;
   test::write_file(path, std::vector<std::uint8_t>(count));
   Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 65536, .streams = 3});
-  const auto result = fold(coordinator, Positions<std::uint8_t>{}, Source{File::open(path)});
+  const auto result = fold(coordinator, Positions<std::uint8_t>{}, open_bytes(path));
   EXPECT_EQ(result.value.elements, count);
   std::vector<std::uint64_t> expected(11);
   std::iota(expected.begin(), expected.end(), 0u);
@@ -134,7 +134,7 @@ TEST_P(FoldTest, OfSeveralOperatorsEachFindsWhatItFindsAlone) {
   OOC_SKIP_WITHOUT(GetParam());
   const auto path = dir_.path() / "values.f32";
   test::write_file(path, random_floats(20 * 65536 + 7));
-  const Source source{File::open(path)};
+  const Source source = open_bytes(path);
   const std::tuple operators{CountAbove{0.25f}, Positions<float>{}, CountAbove{0.75f}};
   for (const std::size_t streams : {1u, 3u, 40u}) {
     Coordinator coordinator(make_device(GetParam()),
@@ -158,7 +158,7 @@ TEST_P(FoldTest, OfSeveralOperatorsOneFailsAll) {
   const test::Count<float> failing{
       test::at(5 * 65536, [] { throw std::runtime_error("failed as it should"); })};
   const std::tuple operators{Positions<float>{}, failing};
-  EXPECT_THROW(fold(coordinator, operators, Source{File::open(path)}), std::runtime_error);
+  EXPECT_THROW(fold(coordinator, operators, open_bytes(path)), std::runtime_error);
 }
 
 TEST_P(FoldTest, NeedsElementsOfItsType) {
@@ -169,8 +169,8 @@ TEST_P(FoldTest, NeedsElementsOfItsType) {
   test::write_file(odd, std::vector<std::uint8_t>(7));
   Coordinator coordinator(make_device(GetParam()));
   EXPECT_THROW(fold(coordinator, CountAbove{0}, open(path)), Error);
-  EXPECT_THROW(fold(coordinator, CountAbove{0}, Source{File::open(odd)}), Error);
+  EXPECT_THROW(fold(coordinator, CountAbove{0}, open_bytes(odd)), Error);
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -6,11 +6,11 @@
 #include <tuple>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 TEST(IsClose, ComparesNumbersRangesAndTuples) {
-  const detail::IsClose same;
+  const IsClose same;
   EXPECT_TRUE(same(1.0, 1.0005));
   EXPECT_FALSE(same(1.0, 1.002));
   EXPECT_TRUE(same(std::vector{1e6, 1e-3}, std::vector{1e6, 2e-3}));
@@ -25,4 +25,4 @@ TEST(IsClose, ComparesNumbersRangesAndTuples) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -11,7 +11,7 @@
 #include "support/devices.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 struct IsEven {
@@ -54,4 +54,4 @@ TEST_P(KeepIfTest, KeepsWhatThePredicateSays) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -17,7 +17,7 @@
 #include "support/operators.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::Copy;
@@ -202,4 +202,4 @@ TEST_P(MapFaultTest, TheInputIsNoTarget) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -24,7 +24,7 @@
 #include "support/engines.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 constexpr std::size_t npy_header_bytes = 4096;
@@ -180,7 +180,7 @@ TEST_P(MapTest, WritesToMemory) {
     out.path = memory.path() / "out.f32";
     const Stats stats = map(coordinator, Halve<float>{}, source, out).stats;
     EXPECT_EQ(values_in<float>(out.path), halves_of(values));
-    const Reason reason{Choice::buffered_writes, "tmpfs has no disk under it"};
+    const Reason reason{ReasonKind::buffered_writes, "tmpfs has no disk under it"};
     EXPECT_EQ(std::ranges::count(stats.layout.reasons, reason), 1);
   }
 }
@@ -273,4 +273,4 @@ TEST_P(MapTest, NeedsElementsOfItsTypesOnBothSides) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -23,7 +23,7 @@
 
 #include "lib/operators/resident_fixture.hpp"
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 using Act = std::function<void()>;
 
@@ -225,4 +225,4 @@ class OutputJobTest : public ResidentFixture {
   std::atomic<std::size_t> seen_{0};
 };
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

@@ -28,7 +28,7 @@
 #include "support/child_process.hpp"
 #include "support/watched_calls.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::expect_error;
@@ -179,4 +179,4 @@ TEST_P(OutputJobRefusedTest, RefusesJobsThatCannotGoOn) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,7 +1,7 @@
 // Jobs that write files and go on where an earlier run was stopped, killed or has failed.
 
 #include <ooc/detail/operators/output_job.hpp>
-#include <ooc/detail/operators/resumable_job.hpp>
+#include <ooc/detail/parts/resumable_job.hpp>
 
 #include <ooc/error.hpp>
 #include <ooc/filter.hpp>
@@ -23,7 +23,7 @@
 #include "io/expect_error.hpp"
 #include "lib/operators/output_job_fixture.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::Act;
@@ -179,4 +179,4 @@ TEST_P(OutputJobTest, WhatACheckRefusesIsKept) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

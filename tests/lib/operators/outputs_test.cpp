@@ -1,5 +1,6 @@
 // Tests maps to several files.
 
+#include <ooc/detail/dataset/target_file.hpp>
 #include <ooc/detail/operators/outputs.hpp>
 #include <ooc/error.hpp>
 #include <ooc/map.hpp>
@@ -20,7 +21,7 @@
 #include "support/page_cache.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::Machine;
@@ -208,4 +209,4 @@ TEST_P(OutputsTest, AppearTogetherOrNotAtAll) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

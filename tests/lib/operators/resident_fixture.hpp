@@ -24,7 +24,7 @@
 #include "support/values_file.hpp"
 #include "support/wrapped_engine.hpp"
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 inline constexpr std::size_t partition = 4096;  // elements
 
@@ -104,4 +104,4 @@ class ResidentFixture : public testing::TestWithParam<Machine> {
   std::atomic<std::uint64_t> read_{0};
 };
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

@@ -22,7 +22,7 @@
 #include "lib/operators/resident_fixture.hpp"
 #include "support/operators.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::Doubled;
@@ -123,7 +123,7 @@ TEST_P(ResidentOnADeviceTest, IsWithinTheLimitOfTheDevice) {
   const auto [sum, stats] = fold(tight, RoundedSum{}, none);
   EXPECT_EQ(sum, expected);
   EXPECT_EQ(none.resident_bytes(), 0u);
-  EXPECT_EQ(std::ranges::count(stats.layout.reasons, Choice::input_not_kept, &Reason::what), 1);
+  EXPECT_EQ(std::ranges::count(stats.layout.reasons, ReasonKind::input_not_kept, &Reason::what), 1);
 }
 
 // The first pass needs few bytes for its streams, the second one more than are left.
@@ -163,4 +163,4 @@ TEST(ResidentOfAProducer, IsRefused) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -21,7 +21,7 @@
 #include "support/host_operators.hpp"
 #include "support/operators.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::Doubled;
@@ -139,7 +139,7 @@ TEST_P(ResidentTest, TheSecondPassReadsNothing) {
       EXPECT_EQ(bytes_read(), 0u);
     }
     EXPECT_EQ(kept.resident_bytes(), bytes_);
-    const Reason reason{.what = Choice::resident_input, .figures = {bytes_, bytes_}};
+    const Reason reason{.what = ReasonKind::resident_input, .figures = {bytes_, bytes_}};
     EXPECT_EQ(std::ranges::count(stats.layout.reasons, reason), pass == 0 ? 0 : 1);
   }
 }
@@ -266,4 +266,4 @@ TEST_P(ResidentTest, ChunksOfTheCallersOwnLoopStayToo) {
 INSTANTIATE_TEST_SUITE_P(Machines, ResidentTest, test::all_machines, test::machine_name);
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

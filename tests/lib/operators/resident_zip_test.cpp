@@ -16,7 +16,7 @@
 #include "lib/operators/resident_fixture.hpp"
 #include "support/host_operators.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::partition;
@@ -107,4 +107,4 @@ TEST_P(ResidentZipTest, RefusesAnOperatorOfOtherInputs) {
 INSTANTIATE_TEST_SUITE_P(Machines, ResidentZipTest, test::all_machines, test::machine_name);
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

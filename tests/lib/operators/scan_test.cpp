@@ -21,7 +21,7 @@
 #include "support/machines.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::Machine;
@@ -177,4 +177,4 @@ TEST_P(ScanTest, EndsWhenAJoinFails) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

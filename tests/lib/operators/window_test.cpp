@@ -17,7 +17,7 @@
 #include "support/devices.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using Value = std::uint32_t;
@@ -332,4 +332,4 @@ TEST_P(WindowTest, MayBeOfRows) {
 INSTANTIATE_TEST_SUITE_P(All, WindowTest, test::all_devices, test::device_name);
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -19,7 +19,7 @@
 #include "support/machines.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::Machine;
@@ -145,4 +145,4 @@ TEST_P(WriteTest, LeavesNothingBehindWhenItIsStopped) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,5 +1,6 @@
 #include "pass/appender.hpp"
 
+#include <ooc/detail/dataset/target_file.hpp>
 #include <ooc/error.hpp>
 
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@
 
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using Counts = std::array<std::uint64_t, 2>;
@@ -83,4 +84,4 @@ TEST_F(AppenderTest, RefusesMoreThanAStepHas) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

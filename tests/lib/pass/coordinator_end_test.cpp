@@ -1,5 +1,7 @@
 #include <ooc/coordinator.hpp>
 #include <ooc/detail/base/units.hpp>
+#include <ooc/detail/engine/engine.hpp>
+#include <ooc/detail/pass/run_pass.hpp>
 #include <ooc/error.hpp>
 
 #include <gtest/gtest.h>
@@ -22,7 +24,7 @@
 
 // Tests of passes that end early, because they are stopped or because of an error.
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::Collect;
@@ -35,9 +37,9 @@ TEST_F(CoordinatorTest, RethrowsAnOperatorsErrorAndCanGoOn) {
   for (const std::uint64_t chunk : {0u, 1u, 20u, 39u}) {
     Visit failing(
         test::at(chunk * 65536, [] { throw std::runtime_error("the operator's own error"); }));
-    EXPECT_THROW(coordinator.run(Source{File::open(path)}, 1, failing), std::runtime_error);
+    EXPECT_THROW(run_pass(coordinator, open_bytes(path), 1, failing), std::runtime_error);
     Collect collect(contents_.size());
-    coordinator.run(Source{File::open(path)}, 1, collect);
+    run_pass(coordinator, open_bytes(path), 1, collect);
     expect_all(collect);
   }
 }
@@ -81,8 +83,8 @@ TEST_F(CoordinatorTest, StopsEarlyWithAPrefix) {
                                                                .memory_bytes = limits.memory_bytes,
                                                                .engine = engine});
         StopAfter operation(stop, after * 65536);
-        const Stats stats = coordinator.run(Source{File::open(path)}, 1, operation,
-                                            {.stop = stop.get_token(), .keep_partial = true});
+        const Stats stats = run_pass(coordinator, open_bytes(path), 1, operation,
+                                     {.stop = stop.get_token(), .keep_partial = true});
         EXPECT_TRUE(stats.outcome.partial);
         EXPECT_EQ(stats.layout.slots < limits.streams, limits.memory_bytes != 0);
         EXPECT_LT(stats.outcome.bytes, contents_.size());
@@ -99,7 +101,7 @@ TEST_F(CoordinatorTest, StopsEarlyWithAPrefix) {
 TEST_F(CoordinatorTest, StoppedAtAnyTimeItHasDoneAPrefix) {
   const auto path = make_file("data.bin", 60 * 65536);
   const test::HeldInPageCache held(path);
-  const Source source{File::open(path)};
+  const Source source = open_bytes(path);
   std::minstd_rand random(1);
   for (const EngineKind engine : {EngineKind::automatic, EngineKind::threads}) {
     Coordinator coordinator(make_device(DeviceKind::cpu),
@@ -112,8 +114,8 @@ TEST_F(CoordinatorTest, StoppedAtAnyTimeItHasDoneAPrefix) {
         std::this_thread::sleep_for(moment);
         stop.request_stop();
       });
-      const Stats stats =
-          coordinator.run(source, 1, operation, {.stop = stop.get_token(), .keep_partial = true});
+      const Stats stats = run_pass(coordinator, source, 1, operation,
+                                   {.stop = stop.get_token(), .keep_partial = true});
       ASSERT_EQ(operation.end_, operation.seen_) << "not a prefix, pass " << pass;
       ASSERT_EQ(stats.outcome.bytes, operation.seen_);
     }
@@ -149,7 +151,7 @@ TEST_F(CoordinatorTest, RethrowsTheEnginesErrorWhereverItComes) {
          }});
     Collect collect(contents_.size());
     try {
-      coordinator.run(Source{File::open(path)}, 1, collect);
+      run_pass(coordinator, open_bytes(path), 1, collect);
       FAIL() << "no error after " << good << " reads";
     } catch (const Error& error) {
       EXPECT_STREQ(error.what(), "the disk's own error");
@@ -163,8 +165,8 @@ TEST_F(CoordinatorTest, TakesAnEngineOfLessDepthThanAskedFor) {
   const auto one_at_a_time = [](auto&) { return std::make_unique<FailingEngine>(SIZE_MAX); };
   Coordinator coordinator(make_device(DeviceKind::cpu), {.make_engine = one_at_a_time});
   Visit operation;
-  EXPECT_EQ(coordinator.run(Source{File::open(path)}, 1, operation).outcome.bytes, GiB);
+  EXPECT_EQ(run_pass(coordinator, open_bytes(path), 1, operation).outcome.bytes, GiB);
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

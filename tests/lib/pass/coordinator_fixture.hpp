@@ -13,7 +13,7 @@
 #include "support/operators.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 class CoordinatorTest : public testing::Test {
  protected:
@@ -34,4 +34,4 @@ class CoordinatorTest : public testing::Test {
   std::vector<std::byte> contents_;
 };
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

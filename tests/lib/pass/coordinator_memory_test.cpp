@@ -1,4 +1,6 @@
 #include <ooc/coordinator.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
+#include <ooc/detail/pass/run_pass.hpp>
 
 #include <ooc/detail/base/units.hpp>
 #include <ooc/error.hpp>
@@ -15,7 +17,7 @@
 
 // Tests that a coordinator gives its host memory back and keeps to its limit.
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 class CoordinatorMemoryTest : public testing::Test {
@@ -23,14 +25,14 @@ class CoordinatorMemoryTest : public testing::Test {
   Source part(std::uint64_t offset, std::uint64_t bytes) const {
     std::vector<File> files;
     files.push_back(File::open(path_));
-    return Source(std::move(files), {{0, offset, bytes}}, {ElementType::u1});
+    return SourceAccess::of_files(std::move(files), {{0, offset, bytes}}, {ElementType::u1});
   }
 
   /// Runs a pass over a part of the file and expects all its bytes.
   Stats expect_all(Coordinator& coordinator, std::size_t element_bytes, std::uint64_t offset,
                    std::uint64_t bytes) const {
     test::Collect collect(bytes);
-    const Stats stats = coordinator.run(part(offset, bytes), element_bytes, collect);
+    const Stats stats = run_pass(coordinator, part(offset, bytes), element_bytes, collect);
     EXPECT_TRUE(test::same_bytes(collect.data, std::span(contents_).subspan(offset, bytes)));
     return stats;
   }
@@ -46,7 +48,7 @@ TEST_F(CoordinatorMemoryTest, GivesItsMemoryBack) {
   for (int pass = 0; pass < 2; ++pass) {
     expect_all(coordinator, 1, 0, file_bytes);
     EXPECT_GT(coordinator.device().host_memory().bytes_in_use(), 0u);
-    static_cast<void>(coordinator.reserve());
+    static_cast<void>(reserve(coordinator));
     EXPECT_EQ(coordinator.device().host_memory().bytes_in_use(), 0u);
   }
 }
@@ -86,4 +88,4 @@ TEST_F(CoordinatorMemoryTest, ALimitIsKeptAfterAPassWithLargerChunks) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

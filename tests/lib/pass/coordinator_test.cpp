@@ -1,4 +1,6 @@
 #include <ooc/coordinator.hpp>
+#include <ooc/detail/dataset/target_file.hpp>
+#include <ooc/detail/pass/run_pass.hpp>
 
 #include <ooc/detail/base/units.hpp>
 #include <ooc/error.hpp>
@@ -15,7 +17,7 @@
 #include "support/page_cache.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::Collect;
@@ -42,7 +44,7 @@ TEST_F(CoordinatorTest, BringsEveryByteOnce) {
             make_device(DeviceKind::cpu),
             {.chunk_bytes = 65536, .streams = streams, .engine = engine, .direct = direct});
         Collect collect(contents_.size());
-        const Stats stats = coordinator.run(Source{File::open(path)}, 1, collect);
+        const Stats stats = run_pass(coordinator, open_bytes(path), 1, collect);
         expect_all(collect);
         EXPECT_EQ(stats.layout.chunks, 6u);
         EXPECT_EQ(stats.layout.streams, streams);
@@ -63,7 +65,7 @@ TEST_F(CoordinatorTest, MakesOneSequenceOfSeveralUnalignedFiles) {
     Coordinator coordinator(make_device(DeviceKind::cpu),
                             {.chunk_bytes = 1, .streams = 2, .direct = direct});
     Collect collect(contents_.size());
-    coordinator.run(source, 8, collect);
+    run_pass(coordinator, source, 8, collect);
     expect_all(collect);
   }
 }
@@ -75,7 +77,7 @@ TEST_F(CoordinatorTest, TakesElementsOfAnySize) {
       Coordinator coordinator(make_device(DeviceKind::cpu),
                               {.chunk_bytes = 1, .streams = 2, .direct = direct});
       Collect collect(contents_.size());
-      coordinator.run(Source{File::open(path)}, element_bytes, collect);
+      run_pass(coordinator, open_bytes(path), element_bytes, collect);
       expect_all(collect);
     }
   }
@@ -90,20 +92,21 @@ TEST_F(CoordinatorTest, SwapsBytesBeforeTheOperatorSeesThem) {
   for (const std::size_t element_bytes : {4u, 8u, 16u}) {
     Coordinator coordinator(make_device(DeviceKind::cpu));
     Collect collect(contents_.size());
-    coordinator.run(open(path, {.type = DType{ElementType::f4, true}}), element_bytes, collect);
+    run_pass(coordinator, open(path, {.type = DType{ElementType::f4, true}}), element_bytes,
+             collect);
     expect_all(collect);
   }
 }
 
 TEST_F(CoordinatorTest, SaysHowMuchItWroteAndLeavesTheFileUnpublished) {
   const auto path = make_file("data.bin", 5 * 65536 + 4321);
-  const Source source{File::open(path)};
+  const Source source = open_bytes(path);
   const Target target{.path = dir_.path() / "out.npy", .type = {ElementType::u1}};
   TargetFile file(target, source.bytes(), {});
   const Output output{file, 1};
   Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = 65536, .streams = 3});
   CopyOut operation;
-  const Stats stats = coordinator.run(source, 1, operation, {}, {&output, 1});
+  const Stats stats = run_pass(coordinator, source, 1, operation, {}, {&output, 1});
   EXPECT_EQ(stats.outcome.bytes_written, source.bytes());
   EXPECT_GT(stats.timing.write.busy, 0);
   EXPECT_FALSE(std::filesystem::exists(target.path));
@@ -116,7 +119,7 @@ TEST_F(CoordinatorTest, ReadsWhatIsCachedAndWhatIsNotByTurns) {
   const auto path = make_file("data.bin", 64 * 65536 + 4321);
   const test::HeldInPageCache held(path, 32 * 65536);
   test::evict(path, 32 * 65536);
-  const Source source{File::open(path)};
+  const Source source = open_bytes(path);
   const std::string why_not = test::why_not_half_cached(source);
   if (!why_not.empty()) GTEST_SKIP() << why_not;
   for (const std::size_t streams : {1u, 3u}) {
@@ -127,13 +130,13 @@ TEST_F(CoordinatorTest, ReadsWhatIsCachedAndWhatIsNotByTurns) {
                             {.chunk_bytes = 65536, .streams = streams});
     test::evict(path, 32 * 65536);  // the comparison has read it into the page cache
     CopyOut operation;
-    const Stats stats = coordinator.run(source, 1, operation, {}, {&output, 1});
+    const Stats stats = run_pass(coordinator, source, 1, operation, {}, {&output, 1});
     EXPECT_FALSE(stats.layout.in_order);
     EXPECT_TRUE(stats.layout.direct);
     EXPECT_EQ(stats.layout.engine, "threads");
     EXPECT_EQ(stats.outcome.bytes, source.bytes());
     ASSERT_FALSE(stats.layout.reasons.empty());
-    EXPECT_EQ(stats.layout.reasons[0].what, Choice::mixed_reads);
+    EXPECT_EQ(stats.layout.reasons[0].what, ReasonKind::mixed_reads);
     file.commit();
     EXPECT_TRUE(test::read_whole(dir_.path() / "out.u8") == test::read_whole(path));
   }
@@ -143,12 +146,12 @@ TEST_F(CoordinatorTest, ReadsALittleThatIsNotCachedThroughThePageCacheToo) {
   const auto path = make_file("data.bin", 16 * MiB);
   const test::HeldInPageCache held(path, 14 * MiB);
   test::evict(path, 14 * MiB);
-  const Source source{File::open(path)};
+  const Source source = open_bytes(path);
   const double cached = page_cache_fraction(source).value_or(0);
   if (cached < 0.8 || cached > 0.95) GTEST_SKIP() << test::needs_page_cache;
   Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = 65536});
   Collect collect(contents_.size());
-  const Stats stats = coordinator.run(source, 1, collect);
+  const Stats stats = run_pass(coordinator, source, 1, collect);
   EXPECT_FALSE(stats.layout.direct);
   expect_all(collect);
 }
@@ -157,7 +160,7 @@ TEST_F(CoordinatorTest, RunsAnEmptySource) {
   const auto path = make_file("empty.bin", 0);
   Coordinator coordinator(make_device(DeviceKind::cpu));
   Collect collect(0);
-  const Stats stats = coordinator.run(Source{File::open(path)}, 1, collect);
+  const Stats stats = run_pass(coordinator, open_bytes(path), 1, collect);
   EXPECT_EQ(stats.layout.chunks, 0u);
   EXPECT_FALSE(stats.outcome.partial);
 }
@@ -167,12 +170,12 @@ TEST_F(CoordinatorTest, RefusesDirectReadsWhereThereAreNone) {
   test::write_file(path, std::vector<std::uint8_t>(100'000));
   Coordinator strict(make_device(DeviceKind::cpu), {.direct = DirectIo::yes});
   Collect collect(100'000);
-  EXPECT_THROW(strict.run(Source{File::open(path)}, 1, collect), Error);
+  EXPECT_THROW(run_pass(strict, open_bytes(path), 1, collect), Error);
   Coordinator lenient(make_device(DeviceKind::cpu));
-  const Stats stats = lenient.run(Source{File::open(path)}, 1, collect);
+  const Stats stats = run_pass(lenient, open_bytes(path), 1, collect);
   EXPECT_FALSE(stats.layout.direct);
   EXPECT_EQ(stats.layout.reasons,
-            (std::vector{Reason{Choice::buffered_reads, "tmpfs has no disk under it"}}));
+            (std::vector{Reason{ReasonKind::buffered_reads, "tmpfs has no disk under it"}}));
   std::filesystem::remove(path);
 }
 
@@ -182,14 +185,14 @@ TEST_F(CoordinatorTest, ReportsProgressToTheEnd) {
   const auto caller = std::this_thread::get_id();
   Coordinator coordinator(make_device(DeviceKind::cpu));
   Collect collect(contents_.size());
-  coordinator.run(Source{File::open(path)}, 1, collect, {.progress = [&](const Progress& progress) {
-                    EXPECT_EQ(std::this_thread::get_id(), caller);
-                    seen.push_back(progress);
-                  }});
+  run_pass(coordinator, open_bytes(path), 1, collect, {.progress = [&](const Progress& progress) {
+             EXPECT_EQ(std::this_thread::get_id(), caller);
+             seen.push_back(progress);
+           }});
   ASSERT_FALSE(seen.empty());
   EXPECT_EQ(seen.back().bytes, contents_.size());
   EXPECT_EQ(seen.back().total_bytes, contents_.size());
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -7,17 +7,14 @@
 
 #include <string>
 
-namespace ooc {
-namespace {
+#include "pass/coordinator_state.hpp"
 
-/// Makes a coordinator as a program does that was compiled with the headers of a version.
-void make_coordinator(Version headers) {
-  const Coordinator coordinator(make_device(DeviceKind::cpu), {}, headers);
-}
+namespace ooc::detail {
+namespace {
 
 void expect_refused(Version headers, const std::string& name) {
   try {
-    make_coordinator(headers);
+    require_version(headers);
     FAIL() << name << " is not refused";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
@@ -25,6 +22,16 @@ void expect_refused(Version headers, const std::string& name) {
     EXPECT_FALSE(error.details().why.empty());
     EXPECT_FALSE(error.details().hint.empty());
   }
+}
+
+TEST(Version, IsThatOfTheHeadersAndOfTheProject) {
+  const Version library = version();
+  EXPECT_EQ(library.major, OOC_VERSION_MAJOR);
+  EXPECT_EQ(library.minor, OOC_VERSION_MINOR);
+  EXPECT_EQ(library.patch, OOC_VERSION_PATCH);
+  EXPECT_EQ(std::to_string(library.major) + "." + std::to_string(library.minor) + "." +
+                std::to_string(library.patch),
+            PROJECT_VERSION);
 }
 
 TEST(CoordinatorVersion, HeadersOfAnotherMinorOrMajorVersionAreRefused) {
@@ -37,8 +44,8 @@ TEST(CoordinatorVersion, HeadersOfAnotherMinorOrMajorVersionAreRefused) {
 
 TEST(CoordinatorVersion, HeadersOfAnotherPatchAreNot) {
   const auto [major, minor, patch] = version();
-  EXPECT_NO_THROW(make_coordinator({major, minor, patch + 1}));
+  EXPECT_NO_THROW(require_version({major, minor, patch + 1}));
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <ooc/chunks.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
+#include <ooc/detail/pass/run_pass.hpp>
 #include <ooc/error.hpp>
 #include <ooc/filter.hpp>
 #include <ooc/fold.hpp>
@@ -34,7 +36,7 @@
 #include "support/temp_dir.hpp"
 #include "support/watchdog.hpp"
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 inline constexpr std::size_t chunks_walked = 9;
 
@@ -65,7 +67,7 @@ class FaultWalk : public testing::TestWithParam<Machine> {
     Options wanted = options();
     wanted.streams = streams;
     wanted.queue_depth = 2;
-    if (open(source_).files()[0].direct() >= 0) wanted.direct = DirectIo::yes;
+    if (files_of(open(source_))[0].direct() >= 0) wanted.direct = DirectIo::yes;
     return wanted;
   }
 
@@ -83,8 +85,8 @@ class FaultWalk : public testing::TestWithParam<Machine> {
     const Source first = open(source_), second = open(source_);
     const PassInput inputs[] = {{first, 1}, {second, 1}};
     CompareTwice compare(bytes_, coordinator.streams());
-    Coordinator::Reservation pass = coordinator.begin_pass();
-    coordinator.run(pass, inputs, compare);
+    Reservation pass = begin_pass(coordinator);
+    run_pass(coordinator, pass, inputs, compare);
     return compare.is_right();
   }
 
@@ -231,4 +233,4 @@ class FaultWalk : public testing::TestWithParam<Machine> {
   std::uint64_t runs_ = 0;
 };
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

@@ -16,7 +16,7 @@
 
 #include "support/temp_dir.hpp"
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 inline constexpr std::size_t chunk_bytes = 65536;
 
@@ -169,4 +169,4 @@ class CompareTwice final : public Operation {
   std::atomic<std::uint64_t> right_{0};
 };
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

@@ -20,7 +20,7 @@
 #include "support/machines.hpp"
 #include "support/page_cache.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::DeviceFault;
@@ -221,4 +221,4 @@ TEST_P(HostFaultWalk, OverEveryStartOfAThread) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

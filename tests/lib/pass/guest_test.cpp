@@ -24,7 +24,7 @@
 #include "support/operators.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 std::atomic<pid_t> host_thread{0};
@@ -66,7 +66,7 @@ TEST(Guest, NoHandlerOfTheProgramRunsOnAThreadOfTheLibrary) {
                                .streams = 3,
                                .engine = engine,
                                .direct = direct});
-      const Source source{File::open(path)};
+      const Source source = open_bytes(path);
       const test::Count<> signalling{[](auto) { ::kill(::getpid(), SIGUSR1); }};
       EXPECT_EQ(fold(coordinator, signalling, source).value, source.bytes());
     }
@@ -79,7 +79,7 @@ TEST(Guest, SeveralCoordinatorsReadOneSourceAtTheSameTime) {
   const test::TempDir directory;
   const std::filesystem::path path = directory.path() / "data";
   test::write_file(path, std::vector<std::uint8_t>(20 * test::partition_elements + 7, 3));
-  const Source source{File::open(path)};
+  const Source source = open_bytes(path);
   const auto run_passes = [&source] {
     Coordinator coordinator(make_device(DeviceKind::cpu), {.streams = 2});
     for (int pass = 0; pass < 5; ++pass) {
@@ -95,7 +95,7 @@ TEST(Guest, TheGpuOfTheProgramIsWhatItWas) {
   const test::TempDir directory;
   const std::filesystem::path path = directory.path() / "data";
   test::write_file(path, std::vector<std::uint8_t>(3 * test::partition_elements, 1));
-  const Source source{File::open(path)};
+  const Source source = open_bytes(path);
   void*& gpu = test::LateDevice::context_of_thread;
   Coordinator coordinator(std::make_unique<test::LateDevice>());
   int context_of_program = 0;
@@ -123,7 +123,7 @@ TEST(Guest, ChunksMayDieOnAThreadThatBeganLater) {
   const test::TempDir directory;
   const std::filesystem::path path = directory.path() / "data";
   test::write_file(path, std::vector<std::uint8_t>(3 * test::partition_elements, 1));
-  const Source source{File::open(path)};
+  const Source source = open_bytes(path);
   Coordinator coordinator(std::make_unique<test::LateDevice>());
   auto chunks = std::make_unique<Chunks>(coordinator, source);
   while (chunks->next()) {
@@ -137,4 +137,4 @@ TEST(Guest, ChunksMayDieOnAThreadThatBeganLater) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

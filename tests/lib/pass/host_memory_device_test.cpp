@@ -19,7 +19,7 @@
 #include "support/late_device.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 /// Adds up bytes where they are, when the stream comes to it.
@@ -68,7 +68,7 @@ TEST_F(HostMemoryDevice, FoldsWithoutACopy) {
                                    });
   for (const std::size_t streams : {1, 2, 5}) {
     Coordinator coordinator(device(), {.chunk_bytes = 65536, .streams = streams});
-    const auto [found, stats] = fold(coordinator, LateSum{}, Source{File::open(path_)});
+    const auto [found, stats] = fold(coordinator, LateSum{}, open_bytes(path_));
     EXPECT_EQ(found, sum);
     EXPECT_EQ(stats.timing.h2d.busy, 0);
     EXPECT_FALSE(stats.layout.reads_inline);
@@ -79,7 +79,7 @@ TEST_F(HostMemoryDevice, FoldsWithoutACopy) {
 TEST_F(HostMemoryDevice, MapsWithoutACopy) {
   Coordinator coordinator(device(), {.chunk_bytes = 65536, .streams = 2});
   const Target target{.path = dir_.path() / "out.u8", .type = {ElementType::u1}};
-  map(coordinator, LateIncrement{}, Source{File::open(path_)}, target);
+  map(coordinator, LateIncrement{}, open_bytes(path_), target);
   std::vector<std::byte> expected = bytes_;
   for (std::byte& byte : expected) byte = std::byte(std::to_integer<int>(byte) + 1);
   const std::string written = test::read_whole(target.path);
@@ -88,4 +88,4 @@ TEST_F(HostMemoryDevice, MapsWithoutACopy) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

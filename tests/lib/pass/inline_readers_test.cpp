@@ -2,6 +2,7 @@
 
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/dataset/residency.hpp>
+#include <ooc/detail/pass/run_pass.hpp>
 #include <ooc/error.hpp>
 
 #include <gtest/gtest.h>
@@ -18,7 +19,7 @@
 #include "support/page_cache.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 constexpr std::size_t chunk = 65536;
@@ -37,7 +38,7 @@ using InlineReadersTest = FileOfChunks;
 // Lanes that load their own chunks need no other threads. Otherwise readers count as threads that
 // were asked for, so there are fewer lanes, also in a later pass of the same coordinator.
 TEST_F(InlineReadersTest, AreAsManyThreadsAsAskedFor) {
-  const Source source{File::open(path_)};
+  const Source source = open_bytes(path_);
   std::optional<test::HeldInPageCache> held(path_);
   const bool kernel_tells = page_cache_fraction(source).value_or(0) > 0.9;
   for (const std::size_t threads : {1u, 2u, 5u}) {
@@ -51,7 +52,7 @@ TEST_F(InlineReadersTest, AreAsManyThreadsAsAskedFor) {
         test::evict(path_);
       }
       Compare compare(content_);
-      const Stats stats = coordinator.run(source, 1, compare);
+      const Stats stats = run_pass(coordinator, source, 1, compare);
       EXPECT_EQ(compare.bytes, content_.size());
       EXPECT_EQ(stats.outcome.bytes, content_.size());
       EXPECT_EQ(compare.lanes, stats.layout.streams);
@@ -64,12 +65,12 @@ TEST_F(InlineReadersTest, AreAsManyThreadsAsAskedFor) {
 }
 
 TEST_F(InlineReadersTest, LeaveReadingToThreadsThatAreMore) {
-  const Source source{File::open(path_)};
+  const Source source = open_bytes(path_);
   const test::HeldInPageCache held(path_);
   Compare compare(content_);
   Coordinator coordinator(make_device(DeviceKind::cpu),
                           {.chunk_bytes = chunk, .streams = 2, .threads = 8});
-  const Stats stats = coordinator.run(source, 1, compare);
+  const Stats stats = run_pass(coordinator, source, 1, compare);
   EXPECT_FALSE(stats.layout.reads_inline);
   EXPECT_EQ(stats.layout.streams, 2u);
   EXPECT_EQ(stats.layout.threads, stats.layout.direct ? 3u : 8u);
@@ -88,7 +89,7 @@ TEST_F(InlineReadersTest, TellOfAFileThatShrinks) {
   });
   Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = chunk, .streams = 3});
   try {
-    coordinator.run(Source{File::open(path_)}, 1, compare);
+    run_pass(coordinator, open_bytes(path_), 1, compare);
     FAIL() << "read what is not there";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::input_changed) << error.what();
@@ -119,13 +120,13 @@ class SlowLaneTest : public FileOfChunks {
       }
     });
     Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = chunk, .streams = 2});
-    EXPECT_TRUE(coordinator.run(source_, 1, compare).layout.reads_inline);
+    EXPECT_TRUE(run_pass(coordinator, source_, 1, compare).layout.reads_inline);
     EXPECT_EQ(compare.bytes, content_.size());
     return lanes;
   }
 
   test::HeldInPageCache held_{path_};
-  Source source_{File::open(path_)};
+  Source source_ = open_bytes(path_);
 };
 
 TEST_F(SlowLaneTest, LeavesTheStepsToTheOthers) {
@@ -134,4 +135,4 @@ TEST_F(SlowLaneTest, LeavesTheStepsToTheOthers) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -26,7 +26,7 @@
 #include "support/machines.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::Machine;
@@ -131,7 +131,7 @@ TEST_P(MemorySourceTest, HasSectionsShardsAndRows) {
   EXPECT_EQ(fold(coordinator, RowWidths{}, whole).value, 100'000u);
   EXPECT_EQ(fold(coordinator, RowWidths{}, section_rows(whole, 0, 65'536)).value, 65'536u);
   const Source flat = from_memory(values_);
-  std::optional<Part<std::uint64_t>> all;
+  std::optional<PartialResult<std::uint64_t>> all;
   for (const std::uint64_t i : {1, 0, 2}) {
     auto part = collect(coordinator, Sum{}, shard(flat, i, 3, Sum::partition_records)).value;
     if (all) {
@@ -255,4 +255,4 @@ TEST(MemorySource, HasNoDirectReads) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

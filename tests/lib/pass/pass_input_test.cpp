@@ -1,7 +1,10 @@
 // Passes over several inputs, and with a margin.
 
 #include <ooc/coordinator.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
+#include <ooc/detail/dataset/target_file.hpp>
 #include <ooc/detail/pass/pass_input.hpp>
+#include <ooc/detail/pass/run_pass.hpp>
 #include <ooc/fold.hpp>
 #include <ooc/target.hpp>
 
@@ -20,7 +23,7 @@
 #include "support/devices.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 /// Compares the records of each input, and those around them, with their place in `expected`.
@@ -80,7 +83,8 @@ class PassInputTest : public testing::TestWithParam<DeviceKind> {
     std::vector<File> files;
     files.push_back(File::open(dir_.write(name + "1", first)));
     files.push_back(File::open(dir_.write(name + "2", bytes.subspan(cut))));
-    return {std::move(files), {{0, 13, cut}, {1, 0, bytes.size() - cut}}, {ElementType::u1}};
+    return SourceAccess::of_files(std::move(files), {{0, 13, cut}, {1, 0, bytes.size() - cut}},
+                                  {ElementType::u1});
   }
 
   /// Runs an operation over inputs with records of these sizes.
@@ -100,8 +104,8 @@ class PassInputTest : public testing::TestWithParam<DeviceKind> {
     }
     CompareInputs compare(std::move(expected), record_bytes, margin, partition);
     Coordinator coordinator(make_device(GetParam()), options);
-    Coordinator::Reservation pass = coordinator.begin_pass();
-    const Stats stats = coordinator.run(pass, inputs, compare);
+    Reservation pass = begin_pass(coordinator);
+    const Stats stats = run_pass(coordinator, pass, inputs, compare);
     EXPECT_EQ(compare.records, records_);
     EXPECT_EQ(stats.outcome.bytes, bytes);
     EXPECT_FALSE(stats.outcome.partial);
@@ -155,7 +159,7 @@ TEST_P(PassInputTest, HaveLargeChunksForALargeMargin) {
   const Source source = make_source("wide", test::random_bytes(records_, 1));
   CompareInputs compare({test::random_bytes(records_, 1)}, {1}, {1000, 3000});
   Coordinator coordinator(make_device(GetParam()), {.direct = DirectIo::no});
-  EXPECT_GE(coordinator.run(source, 1, compare).layout.chunk_bytes, 200'000u);
+  EXPECT_GE(run_pass(coordinator, source, 1, compare).layout.chunk_bytes, 200'000u);
 }
 
 TEST_P(PassInputTest, WithAMarginHaveTheChecksumOfTheirBytes) {
@@ -163,7 +167,7 @@ TEST_P(PassInputTest, WithAMarginHaveTheChecksumOfTheirBytes) {
   const auto checksum = [&](Margin margin) {
     CompareInputs compare({test::random_bytes(records_, 1)}, {1}, margin);
     Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 20'000});
-    return coordinator.run(source, 1, compare, {.checksum = true}).outcome.checksum;
+    return run_pass(coordinator, source, 1, compare, {.checksum = true}).outcome.checksum;
   };
   EXPECT_NE(checksum({}), std::nullopt);
   EXPECT_EQ(checksum({5, 100}), checksum({}));
@@ -187,12 +191,12 @@ TEST_P(PassInputTest, InTheOtherByteOrderAreSwappedInTheirOwnWidth) {
     CompareInputs both({wide, pair}, {4, 2}, {3, 5}, 1);
     const std::array inputs{PassInput{first, 4}, PassInput{second, 2}};
     {
-      Coordinator::Reservation pass = coordinator.begin_pass();
-      coordinator.run(pass, inputs, both);
+      Reservation pass = begin_pass(coordinator);
+      run_pass(coordinator, pass, inputs, both);
     }
     EXPECT_EQ(both.records, count);
     CompareInputs bytes({wide}, {1}, {}, 1);
-    coordinator.run(first, 1, bytes);
+    run_pass(coordinator, first, 1, bytes);
     EXPECT_EQ(bytes.records, wide.size());
   }
 }
@@ -221,8 +225,8 @@ TEST_P(PassInputTest, AreMappedToOneFile) {
     const Output output{file, 2};
     Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 30'000, .direct = direct});
     CopySecond copy;
-    Coordinator::Reservation pass = coordinator.begin_pass();
-    coordinator.run(pass, inputs, copy, {}, {&output, 1});
+    Reservation pass = begin_pass(coordinator);
+    run_pass(coordinator, pass, inputs, copy, {}, {&output, 1});
     file.commit();
     EXPECT_TRUE(test::same_bytes(test::bytes_of(test::read_whole(target.path)), second));
   }
@@ -248,10 +252,10 @@ TEST_P(PassInputTest, HaveTheLargestMarginOfSeveralOperations) {
   const Source source = make_source("counted", bytes);
   Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 20'000});
   const CountRight op;
-  detail::Fold<CountRight> fold(op, coordinator, 1);
+  Fold<CountRight> fold(op, coordinator, 1);
   CompareInputs compare({bytes}, {1}, {7, 0});
-  detail::CompositeOperation both({&fold, &compare});
-  coordinator.run(source, 1, both);
+  CompositeOperation both({&fold, &compare});
+  run_pass(coordinator, source, 1, both);
   EXPECT_EQ(fold.take(), records_);
   EXPECT_EQ(compare.records, records_);
 }
@@ -263,8 +267,8 @@ TEST_P(PassInputTest, OfDifferentLengthsAreRefused) {
   CompareInputs compare({{}, {}}, {4, 1});
   const auto run = [&](RecordShape first, RecordShape second, const PassOptions& wanted) {
     const std::array inputs{PassInput{longer, first}, PassInput{shorter, second}};
-    Coordinator::Reservation pass = coordinator.begin_pass();
-    coordinator.run(pass, inputs, compare, wanted);
+    Reservation pass = begin_pass(coordinator);
+    run_pass(coordinator, pass, inputs, compare, wanted);
   };
   test::expect_error(ErrorKind::bad_input, "has 1000 records", [&] { run(4, 1, {}); });
   test::expect_error(ErrorKind::bad_input, "has 999", [&] { run(4, 1, {}); });
@@ -275,4 +279,4 @@ TEST_P(PassInputTest, OfDifferentLengthsAreRefused) {
 INSTANTIATE_TEST_SUITE_P(All, PassInputTest, test::all_devices, test::device_name);
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,4 +1,5 @@
-#include <ooc/detail/pass/pass_options.hpp>
+#include <ooc/coordinator.hpp>
+#include <ooc/detail/pass/run_pass.hpp>
 
 #include <ooc/error.hpp>
 #include <ooc/fold.hpp>
@@ -20,7 +21,7 @@
 #include "support/page_cache.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::Copy;
@@ -116,7 +117,7 @@ TEST_F(PassOptionsTest, ASecondPassAtTheSameTimeIsRefused) {
                             {.chunk_bytes = chunk_bytes, .streams = 2, .engine = engine});
     const auto second = [&] {
       EXPECT_EQ(cause_of([&] { fold(coordinator, Sum{}, source()); }), ErrorKind::usage);
-      EXPECT_EQ(cause_of([&] { static_cast<void>(coordinator.reserve()); }), ErrorKind::usage);
+      EXPECT_EQ(cause_of([&] { static_cast<void>(reserve(coordinator)); }), ErrorKind::usage);
     };
     EXPECT_EQ(sum_while(coordinator, second), sum_);
     EXPECT_EQ(fold(coordinator, Sum{}, source()).value, sum_) << "free again";
@@ -197,4 +198,4 @@ TEST_F(PassOptionsTest, EachPassHasItsOwnProgressAndObserver) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,3 +1,4 @@
+#include <ooc/detail/base/heap_memory.hpp>
 #include <ooc/detail/pass/pass_threads.hpp>
 #include <ooc/detail/pool/chunk_pool.hpp>
 
@@ -16,7 +17,7 @@
 
 #include "support/early_clock.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 class PassThreadsTest : public testing::Test {
@@ -26,8 +27,8 @@ class PassThreadsTest : public testing::Test {
     return [&pool] { pool.wait(0, ChunkState::loaded); };
   }
 
-  ChunkPool first_{*std::pmr::new_delete_resource(), 1, 1, 1};
-  ChunkPool second_{*std::pmr::new_delete_resource(), 1, 1, 1};
+  ChunkPool first_{heap_memory(), 1, 1, 1};
+  ChunkPool second_{heap_memory(), 1, 1, 1};
   PassThreads threads_{{&first_, &second_}};
 };
 
@@ -156,4 +157,4 @@ TEST_F(PassThreadsTest, LeavesThePoolsOfAPassThatHasEndedAlone) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

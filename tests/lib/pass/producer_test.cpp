@@ -29,7 +29,7 @@
 #include "support/random.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::Machine;
@@ -297,4 +297,4 @@ TEST_P(ProducerTest, EndsWhenAnOperatorFails) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,6 +1,7 @@
 #include <ooc/coordinator.hpp>
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/file/file.hpp>
+#include <ooc/detail/pass/run_pass.hpp>
 #include <ooc/device.hpp>
 
 #include <gtest/gtest.h>
@@ -23,7 +24,7 @@
 #include "support/temp_dir.hpp"
 #include "support/wrapped_device.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -37,7 +38,7 @@ class DirectReadAhead : public testing::Test {
     if (available_host_bytes() < 256 * MiB) GTEST_SKIP() << "no memory to spare here";
     test::evict(path_);
   }
-  Source source() const { return Source{File::open(path_)}; }
+  Source source() const { return open_bytes(path_); }
   Layout layout(const Options& options) const {
     const Workers workers{.lanes = 2, .reading_lanes = 2, .readers = 2, .writers = 2};
     const Source measured = source();
@@ -89,14 +90,14 @@ TEST_F(DirectReadAhead, GoesOnUntilTheDeviceHasStarted) {
     ++read;
   }};
   test::Compare compare(bytes_);
-  const Stats ahead = coordinator.run(source(), 1, compare, observed);
+  const Stats ahead = run_pass(coordinator, source(), 1, compare, observed);
   EXPECT_EQ(compare.bytes, bytes_.size());
   EXPECT_EQ(read_before_start, chunks);
   EXPECT_EQ(ahead.layout.slots, chunks);
   EXPECT_EQ(ahead.layout.read_ahead_bytes, bytes_.size());
 
   // After the device has started, the pool is small again.
-  const Stats later = coordinator.run(source(), 1, compare, observed);
+  const Stats later = run_pass(coordinator, source(), 1, compare, observed);
   EXPECT_EQ(compare.bytes, 2 * bytes_.size());
   EXPECT_LT(later.layout.slots, chunks / 2);
   EXPECT_EQ(later.layout.read_ahead_bytes, 0u);
@@ -115,7 +116,7 @@ TEST_F(DirectReadAhead, IsDoneWithoutIfItsMemoryCannotBeLocked) {
       std::move(device),
       {.chunk_bytes = test::partition_elements, .streams = 2, .direct = DirectIo::yes});
   test::Compare compare(bytes_);
-  const Stats stats = coordinator.run(source(), 1, compare);
+  const Stats stats = run_pass(coordinator, source(), 1, compare);
   EXPECT_EQ(compare.bytes, bytes_.size());
   EXPECT_EQ(stats.layout.read_ahead_bytes, 0u);
   EXPECT_LT(stats.layout.slots, chunks / 2);
@@ -133,7 +134,7 @@ TEST_F(DirectReadAhead, IsGoneThroughOnceIfThereIsMoreToRead) {
                                                 .memory_bytes = 4 * MiB,
                                                 .direct = DirectIo::yes});
     test::Compare compare(bytes_);
-    const Stats stats = coordinator.run(source(), 1, compare);
+    const Stats stats = run_pass(coordinator, source(), 1, compare);
     EXPECT_EQ(compare.bytes, bytes_.size());
     EXPECT_LT(stats.layout.slots, chunks / 2);
     EXPECT_GT(stats.layout.read_ahead_bytes, 0u);
@@ -141,4 +142,4 @@ TEST_F(DirectReadAhead, IsGoneThroughOnceIfThereIsMoreToRead) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -13,7 +13,7 @@
 #include "support/bits.hpp"
 #include "support/faulty_device.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::bits_of;
@@ -78,4 +78,4 @@ TEST_F(TeamTest, ADeviceWithoutRoomTakesSmallerSteps) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

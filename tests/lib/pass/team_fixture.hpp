@@ -16,12 +16,12 @@
 #include <utility>
 #include <vector>
 
-#include "lib/operators/savable_operators.hpp"
+#include "lib/parts/savable_operators.hpp"
 #include "support/late_device.hpp"
 #include "support/values_file.hpp"
 #include "support/wrapped_device.hpp"
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// A sum whose bits show the order of additions, and are the same on all devices.
 struct SharedSum : NamedSum {
@@ -125,4 +125,4 @@ class TeamTest : public testing::Test {
   Source source_ = file_.source_of(values());
 };
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

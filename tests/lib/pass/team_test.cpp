@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "io/expect_error.hpp"
-#include "lib/operators/checkpoint_fixture.hpp"
+#include "lib/parts/checkpoint_fixture.hpp"
 #include "lib/pass/team_fixture.hpp"
 #include "support/bits.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using std::chrono_literals::operator""us;
@@ -355,14 +355,14 @@ TEST_F(TeamTest, OneDeviceAloneHasTheWholeLimitOfMemory) {
   EXPECT_EQ(machine.devices().back()->host_memory().bytes_in_use(), 0u);
   fold(machine, SharedSum{}, source_);
   EXPECT_EQ(memory.limit(), limit / 2);
-  { const Coordinator::Reservation reservation = machine.reserve(); }
+  { const Reservation reservation = reserve(machine); }
   EXPECT_EQ(memory.limit(), limit);
-  EXPECT_EQ(machine.options_of_each(2).memory_bytes, limit / 2);
-  { const Coordinator::Reservation reservation = machine.reserve(machine.devices()); }
+  EXPECT_EQ(options_of_each(machine, 2).memory_bytes, limit / 2);
+  { const Reservation reservation = reserve(machine, machine.devices()); }
   EXPECT_EQ(memory.limit(), limit / 2);
   EXPECT_EQ(memory.bytes_in_use(), 0u);
   Device* const first[]{machine.devices().front()};
-  { const Coordinator::Reservation reservation = machine.reserve(first); }
+  { const Reservation reservation = reserve(machine, first); }
   EXPECT_EQ(memory.limit(), limit);
 }
 
@@ -378,4 +378,4 @@ TEST(AllDevices, EndWithTheCpu) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

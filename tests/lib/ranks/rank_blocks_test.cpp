@@ -52,8 +52,8 @@ TEST(RankBlocks, GiveEachBlockToOneRank) {
     std::multiset<std::uint64_t> all;
     std::uint64_t unit = 0;
     const auto errors = test::LocalRanks(size).run([&](Ranks& ranks) {
-      ranks.conversation().begin_job();
-      RankBlocks blocks(ranks.conversation(), all_on(ranks), record_bytes, 10, {});
+      ooc::detail::conversation_of(ranks).begin_job();
+      RankBlocks blocks(ooc::detail::conversation_of(ranks), all_on(ranks), record_bytes, 10, {});
       const std::uint64_t own = blocks.begin(records, 10 * (ranks.rank() + 1));
       const auto drawn = draw_all(blocks, std::chrono::microseconds(50 * ranks.rank()));
       EXPECT_TRUE(std::ranges::is_sorted(drawn));
@@ -75,9 +75,9 @@ TEST(RankBlocks, GiveEachBlockToOneRank) {
 
 TEST(RankBlocks, LeaveWhatIsNoWholeBlockToRankZero) {
   const auto errors = test::LocalRanks(1).run([&](Ranks& ranks) {
-    ranks.conversation().begin_job();
-    RankBlocks blocks(ranks.conversation(), {{5, 7}, {100, 50}, {215, 30}, {99'990, 10}},
-                      record_bytes, 10, {});
+    ooc::detail::conversation_of(ranks).begin_job();
+    RankBlocks blocks(ooc::detail::conversation_of(ranks),
+                      {{5, 7}, {100, 50}, {215, 30}, {99'990, 10}}, record_bytes, 10, {});
     EXPECT_EQ(blocks.begin(records, 20), 20u);
     std::vector<std::uint64_t> drawn = draw_all(blocks);
     EXPECT_EQ(drawn, (std::vector<std::uint64_t>{5, 6, 11}));
@@ -91,8 +91,8 @@ TEST(RankBlocks, LeaveWhatIsNoWholeBlockToRankZero) {
 TEST(RankBlocks, ASlowRankGetsLess) {
   std::vector<std::size_t> counts(3);
   const auto errors = test::LocalRanks(3).run([&](Ranks& ranks) {
-    ranks.conversation().begin_job();
-    RankBlocks blocks(ranks.conversation(), all_on(ranks), record_bytes, 10, {});
+    ooc::detail::conversation_of(ranks).begin_job();
+    RankBlocks blocks(ooc::detail::conversation_of(ranks), all_on(ranks), record_bytes, 10, {});
     blocks.begin(records, 100);
     const bool is_slow = ranks.rank() == 1;
     counts[ranks.rank()] = draw_all(blocks, std::chrono::microseconds(is_slow ? 4000 : 200)).size();
@@ -105,8 +105,8 @@ TEST(RankBlocks, ASlowRankGetsLess) {
 
 TEST(RankBlocks, APauseKeepsTheRest) {
   const auto errors = test::LocalRanks(1).run([&](Ranks& ranks) {
-    ranks.conversation().begin_job();
-    RankBlocks blocks(ranks.conversation(), all_on(ranks), record_bytes, 10, {});
+    ooc::detail::conversation_of(ranks).begin_job();
+    RankBlocks blocks(ooc::detail::conversation_of(ranks), all_on(ranks), record_bytes, 10, {});
     blocks.begin(records, 1000);
     EXPECT_EQ(blocks.draw(), 0u);
     blocks.pause();
@@ -125,9 +125,10 @@ TEST(RankBlocks, AStopEndsThemOnAllRanks) {
   for (const std::size_t stopping : {0u, 2u}) {
     std::atomic<std::size_t> drawn{0};
     const auto errors = test::LocalRanks(3).run([&](Ranks& ranks) {
-      ranks.conversation().begin_job();
+      ooc::detail::conversation_of(ranks).begin_job();
       std::stop_source stop;
-      RankBlocks blocks(ranks.conversation(), all_on(ranks), record_bytes, 10, stop.get_token());
+      RankBlocks blocks(ooc::detail::conversation_of(ranks), all_on(ranks), record_bytes, 10,
+                        stop.get_token());
       blocks.begin(records, 10);
       if (ranks.rank() == stopping) stop.request_stop();
       drawn += draw_all(blocks, std::chrono::milliseconds(20)).size();
@@ -141,8 +142,8 @@ TEST(RankBlocks, AStopEndsThemOnAllRanks) {
 
 TEST(RankBlocks, AnAbortWakesThreadsThatWait) {
   const auto errors = test::LocalRanks(2).run([&](Ranks& ranks) {
-    ranks.conversation().begin_job();
-    RankBlocks blocks(ranks.conversation(), all_on(ranks), record_bytes, 10, {});
+    ooc::detail::conversation_of(ranks).begin_job();
+    RankBlocks blocks(ooc::detail::conversation_of(ranks), all_on(ranks), record_bytes, 10, {});
     blocks.begin(records, 10);
     if (!ranks.is_first()) {  // which does not serve it
       std::jthread waits([&] { EXPECT_EQ(blocks.draw(), std::nullopt); });

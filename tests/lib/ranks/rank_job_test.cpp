@@ -15,7 +15,7 @@
 
 // Jobs of several ranks that write files, and that go on after a failure.
 
-namespace ooc::test {
+namespace ooc::detail::test {
 namespace {
 
 class RankJobs : public RanksTest {
@@ -198,4 +198,4 @@ TEST_F(RankJobs, ACheckpointOfAnotherJobIsRefusedOnAllRanks) {
 }
 
 }  // namespace
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

@@ -19,12 +19,12 @@
 #include <utility>
 #include <vector>
 
-#include "lib/operators/savable_operators.hpp"
+#include "lib/parts/savable_operators.hpp"
 #include "support/local_ranks.hpp"
 #include "support/temp_dir.hpp"
 #include "support/values_file.hpp"
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// A sum whose bits show the order of additions.
 struct RankSum : NamedSum {
@@ -74,4 +74,4 @@ class RanksTest : public testing::Test {
   TempDir dir_;
 };
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

@@ -11,7 +11,7 @@
 
 // Jobs that ranks do not share, and ranks that do not belong together.
 
-namespace ooc::test {
+namespace ooc::detail::test {
 namespace {
 
 using RanksRefuse = RanksTest;
@@ -114,4 +114,4 @@ TEST_F(RanksRefuse, JobsThatCannotBeDividedAreRefused) {
 }
 
 }  // namespace
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

@@ -10,7 +10,7 @@
 #include "lib/ranks/ranks_fixture.hpp"
 #include "support/data_file.hpp"
 
-namespace ooc::test {
+namespace ooc::detail::test {
 namespace {
 
 using RanksFold = RanksTest;
@@ -300,4 +300,4 @@ TEST(Ranks, AnErrorOutsideOfJobsIsToldToAll) {
 }
 
 }  // namespace
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

@@ -8,7 +8,7 @@
 
 #include "lib/ranks/ranks_fixture.hpp"
 
-namespace ooc::test {
+namespace ooc::detail::test {
 namespace {
 
 using RanksTogether = RanksTest;
@@ -22,8 +22,8 @@ TEST_F(RanksTogether, EachHearsAllByTheirNumbers) {
   for (const std::size_t size : {1u, 2u, 5u}) {
     expect_none(LocalRanks(size).run([&](Ranks& ranks) {
       for (int i = 0; i < 3; ++i) {
-        const auto all = detail::exchange(
-            &ranks, bytes_of(std::string(ranks.rank(), 'x') + "of " + std::to_string(i)));
+        const auto all =
+            exchange(&ranks, bytes_of(std::string(ranks.rank(), 'x') + "of " + std::to_string(i)));
         ASSERT_EQ(all.size(), size);
         for (std::size_t rank = 0; rank < size; ++rank) {
           EXPECT_EQ(all[rank], bytes_of(std::string(rank, 'x') + "of " + std::to_string(i)));
@@ -34,21 +34,21 @@ TEST_F(RanksTogether, EachHearsAllByTheirNumbers) {
 }
 
 TEST_F(RanksTogether, OneProcessHearsItself) {
-  const auto all = detail::exchange(nullptr, bytes_of("alone"));
+  const auto all = exchange(nullptr, bytes_of("alone"));
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(all.front(), bytes_of("alone"));
-  EXPECT_EQ(detail::share_progress(nullptr, 7), 7u);
+  EXPECT_EQ(share_progress(nullptr, 7), 7u);
   bool is_done = false;
-  detail::do_as_first(nullptr, [&] { is_done = true; });
+  do_as_first(nullptr, [&] { is_done = true; });
   EXPECT_TRUE(is_done);
-  EXPECT_EQ(detail::or_fail_together(nullptr, [] { return 5; }), 5);
+  EXPECT_EQ(or_fail_together(nullptr, [] { return 5; }), 5);
 }
 
 TEST_F(RanksTogether, SharesAreOfAllRanks) {
   expect_none(LocalRanks(3, 2).run([](Ranks& ranks) {
     const double busy = 1.0 + static_cast<double>(ranks.rank());
-    const auto shares = detail::exchange_shares(
-        ranks, {.device = "cpu", .bytes = 10 * ranks.rank(), .busy_seconds = busy});
+    const auto shares =
+        exchange_shares(ranks, {.device = "cpu", .bytes = 10 * ranks.rank(), .busy_seconds = busy});
     ASSERT_EQ(shares.size(), 3u);
     for (std::size_t i = 0; i < 3; ++i) {
       EXPECT_EQ(shares[i].rank, i);
@@ -61,23 +61,23 @@ TEST_F(RanksTogether, SharesAreOfAllRanks) {
 
 TEST_F(RanksTogether, TheFirstKnowsTheProgressOfAll) {
   expect_none(LocalRanks(3).run([](Ranks& ranks) {
-    EXPECT_GE(detail::share_progress(&ranks, 100), 100u);
+    EXPECT_GE(share_progress(&ranks, 100), 100u);
     if (!ranks.is_first()) {  // until rank 0 knows
-      detail::exchange(&ranks, {});
+      exchange(&ranks, {});
       return;
     }
-    while (detail::share_progress(&ranks, 100) != 300) {
+    while (share_progress(&ranks, 100) != 300) {
       ranks.attend();
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    detail::exchange(&ranks, {});
+    exchange(&ranks, {});
   }));
 }
 
 TEST_F(RanksTogether, TheFirstWorksAndOthersWait) {
   std::atomic<std::size_t> works{0};
   expect_none(LocalRanks(4).run([&](Ranks& ranks) {
-    detail::do_as_first(&ranks, [&] {
+    do_as_first(&ranks, [&] {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
       EXPECT_TRUE(ranks.is_first());
       ++works;
@@ -88,9 +88,9 @@ TEST_F(RanksTogether, TheFirstWorksAndOthersWait) {
 
 TEST_F(RanksTogether, AllFailIfOneDoes) {
   const auto errors = LocalRanks(3).run([](Ranks& ranks) {
-    detail::or_fail_together(&ranks, [&] {
+    or_fail_together(&ranks, [&] {
       if (ranks.rank() == 1) throw std::runtime_error("of rank 1");
-      detail::exchange(&ranks, {});
+      exchange(&ranks, {});
     });
   });
   expect_errors({errors[0], errors[2]}, ErrorKind::internal, "of rank 1");
@@ -98,13 +98,13 @@ TEST_F(RanksTogether, AllFailIfOneDoes) {
 
 TEST_F(RanksTogether, WorkThatFailsBesideIsRethrown) {
   std::atomic<int> attended{0};
-  EXPECT_THROW(detail::work_beside([&] { ++attended; },
-                                   [&] {
-                                     while (attended == 0) std::this_thread::yield();
-                                     throw std::runtime_error("of the work");
-                                   }),
+  EXPECT_THROW(work_beside([&] { ++attended; },
+                           [&] {
+                             while (attended == 0) std::this_thread::yield();
+                             throw std::runtime_error("of the work");
+                           }),
                std::runtime_error);
 }
 
 }  // namespace
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

@@ -13,7 +13,7 @@
 #include "lib/simulation/scenario.hpp"
 #include "lib/simulation/slot_owners.hpp"
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 constexpr std::byte paint{0xee};  // of bytes that were not written
 
@@ -123,4 +123,4 @@ class Ledger {
   Complaint& complaint_;
 };
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

@@ -13,7 +13,7 @@
 #include "lib/simulation/scenario.hpp"
 #include "lib/simulation/slot_owners.hpp"
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// Records the margins that the operator of a pass saw, and compares them with the inputs.
 class MarginLedger {
@@ -78,4 +78,4 @@ class MarginLedger {
   std::vector<std::byte> seen_;                   // by step
 };
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

@@ -2,6 +2,7 @@
 
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/checksum/checksum.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/detail/transfer/reader.hpp>
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 
 #include "support/random.hpp"
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 namespace {
 
@@ -313,8 +314,9 @@ std::vector<std::byte> World::result_of(const Scenario& scenario) const {
 
 World::World()
     : contents(random_contents()),
-      source(open_files(dir, contents), {{0, 0, file_bytes}}, {ElementType::u1, false}),
+      source(SourceAccess::of_files(open_files(dir, contents), {{0, 0, file_bytes}},
+                                    {ElementType::u1, false})),
       target({.path = dir.path() / "target.u1", .type = {ElementType::u1}}, most_output_bytes, {}) {
 }
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

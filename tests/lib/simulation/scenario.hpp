@@ -17,7 +17,7 @@
 #include "support/random.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// A small pass and its troubles. Everything but the order in which its threads run follows from
 /// the seed.
@@ -92,4 +92,4 @@ struct World {
   TargetFile target;
 };
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

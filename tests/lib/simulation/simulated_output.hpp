@@ -13,7 +13,7 @@
 #include "pass/appender.hpp"
 #include "sizing/layout.hpp"
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// The output of a simulated pass: the file of the world or, for a filter, one that is appended to.
 class SimulatedOutput {
@@ -45,4 +45,4 @@ class SimulatedOutput {
   std::optional<Appender> appender_;
 };
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

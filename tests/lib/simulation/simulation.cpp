@@ -1,9 +1,12 @@
 #include "lib/simulation/simulation.hpp"
 
 #include <ooc/coordinator.hpp>
+#include <ooc/detail/base/heap_memory.hpp>
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/checksum/checksum.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/detail/engine/queue_tuner.hpp>
+#include <ooc/detail/pass/run_pass.hpp>
 #include <ooc/detail/pool/chunk_pool.hpp>
 #include <ooc/detail/pool/tickets.hpp>
 #include <ooc/detail/transfer/reader.hpp>
@@ -12,7 +15,6 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
-#include <memory_resource>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -40,7 +42,7 @@
 #include "support/random_engine.hpp"
 #include "support/wrapped_device.hpp"
 
-namespace ooc::test {
+namespace ooc::detail::test {
 namespace {
 
 class Simulation final : Operation {
@@ -111,7 +113,7 @@ Simulation::Simulation(World& world, const Scenario& scenario)
       output_plan_(scenario.output_plan()),
       input_slot_bytes_(scenario.input_slot_bytes()),
       places_(places_of(output_plan_, scenario.selects, scenario.on_gpu ? 0 : input_slot_bytes_)),
-      pool_(*std::pmr::new_delete_resource(), scenario.slots,
+      pool_(heap_memory(), scenario.slots,
             std::max(input_slot_bytes_, places_.in_slot + places_.bytes), plan_.max_extents()),
       device_(make_device()) {
   for (std::size_t step = 0; step < plan_.steps(); ++step) made_.push_back(scenario.made(step));
@@ -199,11 +201,11 @@ void Simulation::run_threads() {
   if (scenario_.reads_inline) {
     const IoConfig config{.block_bytes = scenario_.block_bytes};
     std::vector<const File*> files;
-    for (const File& file : world_.source.files()) files.push_back(&file);
+    for (const File& file : files_of(world_.source)) files.push_back(&file);
     inline_readers.emplace(files, plan_, pool_, config, lanes_.size(), wanted);
   }
   Observer reads(*this, false), writes(*this, true);
-  reader_.emplace(world_.source.files(), plan_, pool_, make_engine(false), scenario_.block_bytes,
+  reader_.emplace(files_of(world_.source), plan_, pool_, make_engine(false), scenario_.block_bytes,
                   scenario_.direct);
   SimulatedOutput written(world_, scenario_, plan_, places_, pool_.window());
   Appender* const appender = written.appender();
@@ -310,7 +312,7 @@ void Simulation::transfer(Request& request, bool writes) {
   }
   owners_.expect(*slot, request.chunk, writes ? Owner::writer : Owner::reader);
   if (!writes) {
-    const auto file = static_cast<std::size_t>(request.source - world_.source.files().data());
+    const auto file = static_cast<std::size_t>(request.source - files_of(world_.source).data());
     std::memcpy(request.memory, world_.contents[file].data() + request.offset, request.bytes);
     return;
   }
@@ -328,8 +330,7 @@ std::unique_ptr<Device> Simulation::make_device() {
                      }});
   }
   return std::make_unique<WrappedDevice>(
-      std::move(device), [this](DeviceCall) { at(Place::device); },
-      std::pmr::new_delete_resource());
+      std::move(device), [this](DeviceCall) { at(Place::device); }, &heap_memory());
 }
 
 /// Copies its inputs to the ledger, or the first to the output as elements of another size.
@@ -397,4 +398,4 @@ Outcome simulate(World& world, const Scenario& scenario) {
   return Simulation(world, scenario).run();
 }
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

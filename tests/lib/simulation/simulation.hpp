@@ -5,7 +5,7 @@
 
 #include "lib/simulation/scenario.hpp"
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// The outcome of a simulation.
 struct Outcome {
@@ -29,4 +29,4 @@ struct Outcome {
 /// - a pass leaves neither a request nor work of the device in flight.
 Outcome simulate(World& world, const Scenario& scenario);
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

@@ -15,7 +15,7 @@
 #include "support/effort.hpp"
 #include "support/watchdog.hpp"
 
-namespace ooc::test {
+namespace ooc::detail::test {
 namespace {
 
 constexpr std::uint64_t shards = 8;  // which ctest runs in parallel
@@ -67,4 +67,4 @@ TEST_P(SimulationTest, EveryScheduleKeepsTheRules) {
 }
 
 }  // namespace
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

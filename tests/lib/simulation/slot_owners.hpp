@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// The first rule that was broken. Any thread may add one.
 class Complaint {
@@ -114,4 +114,4 @@ class SlotOwners {
   Complaint& complaint_;
 };
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

@@ -8,7 +8,7 @@
 
 #include "lib/simulation/scenario.hpp"
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// True if a step has the records that the plan says, aligned.
 inline bool is_right(const StepRecords& in, const SequentialPlan& plan, const Scenario& scenario) {
@@ -25,4 +25,4 @@ inline bool is_right(const StepRecords& in, const SequentialPlan& plan, const Sc
   return is_right;
 }
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

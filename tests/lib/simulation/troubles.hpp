@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// The places of a pass at which something can go wrong.
 enum class Place {
@@ -113,4 +113,4 @@ class Troubles {
   std::optional<std::size_t> failure_;
 };
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

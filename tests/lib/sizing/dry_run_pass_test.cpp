@@ -1,9 +1,11 @@
 #include "sizing/dry_run_pass.hpp"
 
 #include <ooc/coordinator.hpp>
-#include <ooc/detail/base/dtype.hpp>
 #include <ooc/detail/base/units.hpp>
+#include <ooc/detail/dataset/target_file.hpp>
+#include <ooc/detail/pass/run_pass.hpp>
 #include <ooc/detail/sizing/dry_run_pass.hpp>
+#include <ooc/dtype.hpp>
 #include <ooc/error.hpp>
 #include <ooc/source.hpp>
 
@@ -18,17 +20,17 @@
 #include "support/page_cache.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 class DryRunPass : public testing::Test {
  protected:
   void expect_what_run_does(const Options& options) {
-    const Source source{File::open(path_)};
+    const Source source = open_bytes(path_);
     const Stats plan = dry_run_pass(options, DeviceKind::cpu, {source, 1});
     Coordinator coordinator(make_device(DeviceKind::cpu), options);
     test::Visit ignore;
-    const Stats stats = coordinator.run(source, 1, ignore);
+    const Stats stats = run_pass(coordinator, source, 1, ignore);
     EXPECT_EQ(plan.outcome.bytes, stats.outcome.bytes);
     EXPECT_EQ(plan.layout.engine, stats.layout.engine);
     EXPECT_EQ(plan.layout.direct, stats.layout.direct);
@@ -74,12 +76,12 @@ TEST_F(DryRunPass, SaysWhatARunWillDo) {
 }
 
 TEST_F(DryRunPass, RefusesWhatARunWould) {
-  const Source source{File::open(path_)};
+  const Source source = open_bytes(path_);
   EXPECT_THROW(dry_run_pass({.memory_bytes = 1}, DeviceKind::cpu, {source, 1}), Error);
 }
 
 TEST_F(DryRunPass, KnowsWhatStreamsTakeOfAGpuThatNeedNotBeThere) {
-  const Source source{File::open(path_)};
+  const Source source = open_bytes(path_);
   const Options options{.chunk_bytes = 1 * MiB, .streams = 3};
   EXPECT_EQ(dry_run_pass(options, DeviceKind::cuda, {source, 1}).layout.device_bytes, 3 * 2 * MiB);
   EXPECT_EQ(dry_run_pass(options, DeviceKind::cpu, {source, 1}).layout.device_bytes, 0u);
@@ -108,8 +110,8 @@ TEST_F(DryRunPass, KnowsHowStoredRecordsAreDecoded) {
     const Stats plan = dry_run_pass(options, DeviceKind::cuda, input);
     Coordinator coordinator(std::make_unique<test::LateDevice>(), options);
     test::Visit ignore;
-    Coordinator::Reservation pass = coordinator.begin_pass();
-    const Stats stats = coordinator.run(pass, {&input, 1}, ignore);
+    Reservation pass = begin_pass(coordinator);
+    const Stats stats = run_pass(coordinator, pass, {&input, 1}, ignore);
     EXPECT_EQ(plan.layout.device_bytes, stats.layout.device_bytes);
     EXPECT_EQ(plan.layout.chunk_bytes, stats.layout.chunk_bytes);
     EXPECT_EQ(plan.layout.chunks, stats.layout.chunks);
@@ -118,18 +120,18 @@ TEST_F(DryRunPass, KnowsHowStoredRecordsAreDecoded) {
 }
 
 TEST_F(DryRunPass, WhatIsToGoOnIsReadFromTheBeginning) {
-  const Source source{File::open(directory_.write("in", test::random_bytes(100, 2)))};
+  const Source source = open_bytes(directory_.write("in", test::random_bytes(100, 2)));
   const PassInput input{source, 1};
   EXPECT_FALSE(needs_of({&input, 1}, nullptr, {}).in_order);
   EXPECT_TRUE(needs_of({&input, 1}, nullptr, {.checkpoint = {.file = "f"}}).in_order);
 }
 
 TEST_F(DryRunPass, OfNothingIsEmpty) {
-  const Source source{File::open(directory_.write("empty", std::string_view{}))};
+  const Source source = open_bytes(directory_.write("empty", std::string_view{}));
   const Stats plan = dry_run_pass({}, DeviceKind::cpu, {source, 1});
   EXPECT_EQ(plan.layout.chunks, 0u);
   EXPECT_TRUE(plan.layout.engine.empty());
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,3 +1,5 @@
+#include <ooc/detail/dataset/source_access.hpp>
+#include <ooc/detail/dataset/target_file.hpp>
 #include <ooc/detail/sizing/facts.hpp>
 
 #include <ooc/detail/base/units.hpp>
@@ -19,7 +21,7 @@
 #include "support/random.hpp"
 #include "support/temp_dir.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 class FactsTest : public testing::Test {
@@ -37,7 +39,7 @@ class FactsTest : public testing::Test {
 };
 
 TEST_F(FactsTest, SourcesAreMeasured) {
-  const Source source{sparse("sparse.bin", 64 * MiB)};
+  const Source source = SourceAccess::of_bytes(sparse("sparse.bin", 64 * MiB));
   const SourceFacts facts = facts_of(source);
   ASSERT_EQ(facts.extents.size(), 1u);
   EXPECT_EQ(facts.bytes(), 64 * MiB);
@@ -51,7 +53,7 @@ TEST_F(FactsTest, OfASourceThatIsCachedInPartTheStretchesAreMeasured) {
   test::evict(path);
   const test::HeldInPageCache held(path, 16 * MiB);
   test::evict(path, 16 * MiB);
-  const SourceFacts facts = facts_of(Source{File::open(path)});
+  const SourceFacts facts = facts_of(open_bytes(path));
   if (!facts.cached || *facts.cached == 0 || *facts.cached == 1) {
     GTEST_SKIP() << test::needs_page_cache;
   }
@@ -61,7 +63,8 @@ TEST_F(FactsTest, OfASourceThatIsCachedInPartTheStretchesAreMeasured) {
 }
 
 TEST_F(FactsTest, OfSeveralInputsAreThoseOfAllFiles) {
-  const Source wide{sparse("wide.bin", 8 * MiB)}, narrow{sparse("narrow.bin", 2 * MiB)};
+  const Source wide = SourceAccess::of_bytes(sparse("wide.bin", 8 * MiB));
+  const Source narrow = SourceAccess::of_bytes(sparse("narrow.bin", 2 * MiB));
   const PassInput inputs[] = {{wide, 4}, {narrow, 1}};
   const SourceFacts facts = facts_of(inputs);
   EXPECT_EQ(facts.bytes(), 10 * MiB);
@@ -78,9 +81,10 @@ TEST_F(FactsTest, AFileBelowAPageKeepsNoOthersFromDirectReads) {
   std::vector<File> files;
   files.push_back(sparse("small.bin", 8));
   files.push_back(sparse("large.bin", 8 * GiB));
-  const Source both(std::move(files), {{0, 0, 8}, {1, 0, 8 * GiB}}, {ElementType::u1, false});
+  const Source both = SourceAccess::of_files(std::move(files), {{0, 0, 8}, {1, 0, 8 * GiB}},
+                                             {ElementType::u1, false});
   EXPECT_FALSE(facts_of(both).not_direct);
-  const SourceFacts small = facts_of(Source{sparse("small.bin", 8)});
+  const SourceFacts small = facts_of(SourceAccess::of_bytes(sparse("small.bin", 8)));
   ASSERT_TRUE(small.not_direct);
   EXPECT_EQ(small.not_direct->why, "it is smaller than a page");
   EXPECT_FALSE(small.any_direct);
@@ -92,7 +96,7 @@ TEST_F(FactsTest, TheDiskIsBlamedIfItKeepsDirectReadsFromWorking) {
   const auto refused_with = [&](int errno_value, ErrorKind kind) {
     test::expect_in_child([&] {
       test::refuse_system_call(SYS_pread64, errno_value);
-      const SourceFacts facts = facts_of(Source{sparse("sparse.bin", MiB)});
+      const SourceFacts facts = facts_of(SourceAccess::of_bytes(sparse("sparse.bin", MiB)));
       return facts.not_direct && facts.not_direct->error.kind() == kind;
     });
   };
@@ -109,4 +113,4 @@ TEST_F(FactsTest, AnOutputSaysWhyItCannotBeWrittenDirectly) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

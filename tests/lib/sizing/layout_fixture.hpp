@@ -9,7 +9,7 @@
 
 #include "sizing/layout.hpp"
 
-namespace ooc::test {
+namespace ooc::detail::test {
 
 /// Chooses layouts from facts that no disk was asked for.
 class LayoutTest : public testing::Test {
@@ -46,4 +46,4 @@ class LayoutTest : public testing::Test {
   Workers workers_{.lanes = 2, .reading_lanes = 6, .readers = 4, .writers = 2};
 };
 
-}  // namespace ooc::test
+}  // namespace ooc::detail::test

@@ -11,7 +11,7 @@
 
 // Tests how a layout reads the disk: directly or not, with how many requests of which size.
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::LayoutTest;
@@ -102,7 +102,7 @@ TEST_F(LayoutTest, AsksAServerForLargePiecesManyAtATime) {
     EXPECT_EQ(layout.chunk_bytes, 8 * MiB);
     ASSERT_TRUE(layout.tuned_depth);
     EXPECT_EQ(layout.tuned_depth->first, 16u);
-    EXPECT_EQ(layout.reasons.front(), (Reason{Choice::remote_reads, "https://example.org"}));
+    EXPECT_EQ(layout.reasons.front(), (Reason{ReasonKind::remote_reads, "https://example.org"}));
   }
   for (const EngineKind engine : {EngineKind::threads, EngineKind::uring}) {
     test::expect_error(ErrorKind::usage, "server", [&] {
@@ -141,7 +141,8 @@ TEST_F(LayoutTest, ReadsThroughThePageCacheWhatCannotBeReadDirectly) {
   source.not_direct = NotDirect{"tmpfs has no disk under it", {ErrorKind::usage, "not possible"}};
   const Layout layout = layout_for({}, DeviceKind::cuda, source, needs_of(1));
   EXPECT_FALSE(layout.reads.direct);
-  EXPECT_EQ(layout.reasons.front(), (Reason{Choice::buffered_reads, "tmpfs has no disk under it"}));
+  EXPECT_EQ(layout.reasons.front(),
+            (Reason{ReasonKind::buffered_reads, "tmpfs has no disk under it"}));
   test::expect_error(ErrorKind::usage, "not possible", [&] {
     layout_for({.direct = DirectIo::yes}, DeviceKind::cuda, source, needs_of(1));
   });
@@ -188,4 +189,4 @@ TEST_F(LayoutTest, LargeBlocksLeaveRequestsToStart) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

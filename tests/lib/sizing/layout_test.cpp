@@ -11,7 +11,7 @@
 #include "lib/sizing/layout_fixture.hpp"
 #include "support/operators.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::LayoutTest;
@@ -26,7 +26,7 @@ TEST_F(LayoutTest, OneThreadReadsWhatItComputes) {
   EXPECT_EQ(alone.lanes, 1u);
   EXPECT_FALSE(alone.reads.direct);
   EXPECT_FALSE(alone.tuned_depth);
-  EXPECT_EQ(alone.reasons.front().what, Choice::buffered_reads);
+  EXPECT_EQ(alone.reasons.front().what, ReasonKind::buffered_reads);
   EXPECT_NE(alone.reasons.front().why.find("reads ahead"), std::string::npos);
   const Layout direct = layout_for({.threads = 1, .direct = DirectIo::yes}, DeviceKind::cpu, one,
                                    source, needs_of(1));
@@ -61,8 +61,8 @@ TEST_F(LayoutTest, ReadsCachedPartsAndTheRestByTurns) {
   EXPECT_FALSE(by_turns.order->is_cached(by_turns.plan.size() - 1));
   const Layout in_order = layout_for({}, DeviceKind::cuda, half, needs_of(4, true));
   EXPECT_EQ(in_order.order, nullptr);
-  EXPECT_EQ(by_turns.reasons.front(), (Reason{.what = Choice::mixed_reads, .figures = {50}}));
-  EXPECT_EQ(in_order.reasons.back(), Reason{Choice::ordered_reads});
+  EXPECT_EQ(by_turns.reasons.front(), (Reason{.what = ReasonKind::mixed_reads, .figures = {50}}));
+  EXPECT_EQ(in_order.reasons.back(), Reason{ReasonKind::ordered_reads});
 }
 
 TEST_F(LayoutTest, ReadsByTurnsWhatTheDeviceDoesNotHave) {
@@ -75,8 +75,9 @@ TEST_F(LayoutTest, ReadsByTurnsWhatTheDeviceDoesNotHave) {
   EXPECT_TRUE(half.plan.is_resident(0));
   EXPECT_FALSE(half.plan.is_resident(1)) << "the second step is read";
   EXPECT_EQ(half.plan.pieces_per_step(), 1u);
-  EXPECT_EQ(half.reasons,
-            std::vector{(Reason{.what = Choice::resident_input, .figures = {32 * MiB, 64 * MiB}})});
+  EXPECT_EQ(
+      half.reasons,
+      std::vector{(Reason{.what = ReasonKind::resident_input, .figures = {32 * MiB, 64 * MiB}})});
   StepNeeds less = needs;
   less.resident = 1;  // no whole step
   const Layout none = layout_for({}, DeviceKind::cuda, source, less);
@@ -104,7 +105,7 @@ TEST_F(LayoutTest, NeedsNeitherSlotsNorBuffersForWhatTheDeviceHas) {
   EXPECT_EQ(all.buffers.bytes(), 0u);
   EXPECT_EQ(all.slots_ahead, 0u);
   EXPECT_FALSE(all.tuned_depth);
-  EXPECT_EQ(all.why_chunk, Reason{Choice::chunk_for_kernels});
+  EXPECT_EQ(all.why_chunk, Reason{ReasonKind::chunk_for_kernels});
   EXPECT_EQ(all.chunk_bytes, 256 * MiB);
   needs.partition = 2 * MiB;  // of 8 MiB, each with a partial
   EXPECT_LT(layout_for({}, DeviceKind::cuda, on_disk(1024 * MiB), needs).chunk_bytes, 64 * MiB);
@@ -120,7 +121,7 @@ TEST_F(LayoutTest, HasLargerChunksWhereAStepOfAnOutputWaitsForTheOneBefore) {
   needs.waits = true;
   const Layout layout = layout_for({}, DeviceKind::cuda, source, needs, output);
   EXPECT_EQ(layout.lanes, 3u);
-  EXPECT_EQ(layout.why_lanes, Choice::three_streams);
+  EXPECT_EQ(layout.why_lanes, ReasonKind::three_streams);
   EXPECT_EQ(layout_for({}, DeviceKind::cuda, source, needs).lanes, 3u) << "a fold";
   EXPECT_EQ(layout_for({.streams = 2}, DeviceKind::cuda, source, needs, output).lanes, 2u);
   SourceFacts cached = source;
@@ -255,23 +256,23 @@ TEST_F(LayoutTest, SaysWhyAChunkHasItsSize) {
     source.cached = cached ? 1 : 0;
     return layout_for(options, device, source, needs).why_chunk;
   };
-  EXPECT_EQ(why({}, DeviceKind::cpu), Reason{Choice::chunk_for_core});
-  EXPECT_EQ(why({}, DeviceKind::cuda), Reason{Choice::chunk_for_disk});
-  EXPECT_EQ(why({}, DeviceKind::cuda, true), Reason{Choice::chunk_for_link});
+  EXPECT_EQ(why({}, DeviceKind::cpu), Reason{ReasonKind::chunk_for_core});
+  EXPECT_EQ(why({}, DeviceKind::cuda), Reason{ReasonKind::chunk_for_disk});
+  EXPECT_EQ(why({}, DeviceKind::cuda, true), Reason{ReasonKind::chunk_for_link});
   EXPECT_EQ(why({.memory_bytes = 8 * MiB}, DeviceKind::cuda, true),
-            Reason{Choice::chunk_within_limits});
+            Reason{ReasonKind::chunk_within_limits});
   const std::uint64_t elements = needs.partition;
   EXPECT_EQ(why({.chunk_bytes = MiB}, DeviceKind::cpu),
-            (Reason{.what = Choice::chunk_as_asked, .figures = {elements}}));
+            (Reason{.what = ReasonKind::chunk_as_asked, .figures = {elements}}));
   EXPECT_EQ(why({.chunk_bytes = 1}, DeviceKind::cpu),
-            (Reason{.what = Choice::chunk_at_least, .figures = {elements}}));
+            (Reason{.what = ReasonKind::chunk_at_least, .figures = {elements}}));
 }
 
 TEST_F(LayoutTest, SaysThatTheInputIsInThePageCache) {
   SourceFacts source = on_disk(8 * GiB);
   source.cached = 1;
   EXPECT_EQ(layout_for({}, DeviceKind::cpu, source, needs_of(4)).reasons,
-            (std::vector{Reason{.what = Choice::cached_reads, .figures = {100}}}));
+            (std::vector{Reason{.what = ReasonKind::cached_reads, .figures = {100}}}));
 }
 
 TEST_F(LayoutTest, SaysThatTheLimitLeavesRoomForFewerStreams) {
@@ -281,8 +282,8 @@ TEST_F(LayoutTest, SaysThatTheLimitLeavesRoomForFewerStreams) {
   const auto why = [&](const Options& options) {
     return layout_for(options, DeviceKind::cpu, six, source, needs_of(4)).why_lanes;
   };
-  EXPECT_EQ(why({}), Choice::stream_per_core);
-  EXPECT_EQ(why({.chunk_bytes = MiB, .memory_bytes = 3 * MiB}), Choice::streams_within_limits);
+  EXPECT_EQ(why({}), ReasonKind::stream_per_core);
+  EXPECT_EQ(why({.chunk_bytes = MiB, .memory_bytes = 3 * MiB}), ReasonKind::streams_within_limits);
 }
 
 TEST(Workers, AreAsManyAsAskedFor) {
@@ -292,14 +293,14 @@ TEST(Workers, AreAsManyAsAskedFor) {
     const Workers workers = choose_workers({.threads = threads}, cpu, 16);
     EXPECT_EQ(workers.lanes + workers.readers, std::max<std::size_t>(threads, 2));
     EXPECT_EQ(workers.reading_lanes, threads);
-    EXPECT_EQ(workers.why_lanes, Choice::stream_per_two_threads);
-    EXPECT_EQ(workers.why_reading_lanes, Choice::stream_per_thread);
+    EXPECT_EQ(workers.why_lanes, ReasonKind::stream_per_two_threads);
+    EXPECT_EQ(workers.why_reading_lanes, ReasonKind::stream_per_thread);
   }
   for (const DeviceKind device : {DeviceKind::cpu, DeviceKind::cuda}) {
     EXPECT_EQ(choose_workers({.streams = 3}, facts_of(device), 16).why_lanes,
-              Choice::streams_as_asked);
+              ReasonKind::streams_as_asked);
   }
-  EXPECT_EQ(choose_workers({}, facts_of(DeviceKind::cuda), 16).why_lanes, Choice::two_streams);
+  EXPECT_EQ(choose_workers({}, facts_of(DeviceKind::cuda), 16).why_lanes, ReasonKind::two_streams);
 }
 
 TEST_F(LayoutTest, CutsSeveralInputsBySteps) {
@@ -358,16 +359,16 @@ TEST_F(LayoutTest, ChunksAreLargeBesideTheirMargin) {
   needs.margin = {100, 100};
   const Layout same = layout_for({}, DeviceKind::cuda, on_disk(8 * GiB), needs);
   EXPECT_EQ(same.chunk_bytes, usual);
-  EXPECT_EQ(same.why_chunk.what, Choice::chunk_for_disk);
+  EXPECT_EQ(same.why_chunk.what, ReasonKind::chunk_for_disk);
   needs.margin = {20'000, 30'000};
   const Layout layout = layout_for({}, DeviceKind::cuda, on_disk(8 * GiB), needs);
   EXPECT_GE(layout.chunk_bytes, 50u * 4 * 50'000);
-  EXPECT_EQ(layout.why_chunk.what, Choice::chunk_for_margin);
+  EXPECT_EQ(layout.why_chunk.what, ReasonKind::chunk_for_margin);
   EXPECT_GE(layout.slot_bytes, layout.plan.max_bytes());
   const Layout limited =
       layout_for({.memory_bytes = 32 * MiB}, DeviceKind::cuda, on_disk(8 * GiB), needs);
   EXPECT_LT(limited.chunk_bytes, layout.chunk_bytes);
-  EXPECT_EQ(limited.why_chunk.what, Choice::chunk_within_limits);
+  EXPECT_EQ(limited.why_chunk.what, ReasonKind::chunk_within_limits);
 }
 
 TEST_F(LayoutTest, LongRecordsTakeHalfOfTheAvailableMemoryAtMost) {
@@ -387,4 +388,4 @@ TEST_F(LayoutTest, LongRecordsTakeHalfOfTheAvailableMemoryAtMost) {
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -11,7 +11,7 @@
 
 // Tests where a layout places results, and how it writes them.
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 using test::LayoutTest;
@@ -82,10 +82,10 @@ TEST_F(LayoutTest, SaysWhyItDoesNotWriteDirectly) {
   const auto reasons = [&](const Options& options, std::uint64_t bytes) {
     return layout_for(options, DeviceKind::cpu, on_disk(bytes), needs_of(1), small).reasons;
   };
-  EXPECT_EQ(reasons({}, 5).back(), (Reason{Choice::buffered_writes, small.why_not_direct}));
+  EXPECT_EQ(reasons({}, 5).back(), (Reason{ReasonKind::buffered_writes, small.why_not_direct}));
   EXPECT_TRUE(reasons({.direct = DirectIo::no}, 5).empty());
   EXPECT_TRUE(reasons({}, 0).empty());
 }
 
 }  // namespace
-}  // namespace ooc
+}  // namespace ooc::detail

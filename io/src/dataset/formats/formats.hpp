@@ -1,7 +1,7 @@
 #pragma once
 
-#include <ooc/detail/base/dtype.hpp>
 #include <ooc/detail/file/file.hpp>
+#include <ooc/dtype.hpp>
 #include <ooc/source.hpp>
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 #include "dataset/beginning.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 
 /// A file as its format describes it: which bytes are data, and their type.
 struct Description {
@@ -37,4 +37,4 @@ Description describe_npy(Beginning& file, const Format& format);
 /// Error(bad_input) if the file ends before `format.offset`.
 Description describe_raw(const File& file, const Format& format);
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -3,6 +3,7 @@
 #include "dataset/shape.hpp"
 
 #include <ooc/detail/base/units.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/error.hpp>
 
 #include <unistd.h>
@@ -15,7 +16,7 @@
 #include <string_view>
 #include <utility>
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 // A .npy file consists of magic bytes, a major and a minor version (one byte each), the length of
@@ -274,7 +275,7 @@ DType type_of(const std::filesystem::path& file, const NpyDescr& descr, const Fo
                   "), which are not supported",
               {.path = file,
                .why = "bfloat16 numbers are saved so, and others",
-               .remedies = {{Change::set, "Format::type", "bf16", "if they are bfloat16"}}});
+               .remedies = {{RemedyAction::set, "Format::type", "bf16", "if they are bfloat16"}}});
 }
 
 }  // namespace
@@ -307,7 +308,7 @@ Description describe_npy(Beginning& file, const Format& format) {
                     code_of(*format.type) + " asked for",
                 {.path = file.path(),
                  .why = "a .npy file says itself what its type is",
-                 .remedies = {{Change::unset, "Format::type"}}});
+                 .remedies = {{RemedyAction::unset, "Format::type"}}});
   }
   const bool by_columns = !is_row_major(header);
   if (by_columns && !format.by_columns) {
@@ -334,4 +335,4 @@ Description describe_npy(Beginning& file, const Format& format) {
           .bytes_behind = behind};
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -13,7 +13,7 @@
 #include "base/struct_type.hpp"
 #include "dataset/shape.hpp"
 
-namespace ooc {
+namespace ooc::detail {
 namespace {
 
 struct Refusal {
@@ -168,4 +168,4 @@ DType npy_type(const std::filesystem::path& file, const NpyDescr& descr) {
   return type;
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <ooc/detail/base/dtype.hpp>
+#include <ooc/dtype.hpp>
 #include <ooc/error.hpp>
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// A field as the header of a .npy file declares it.
 struct NpyField {
@@ -35,4 +35,4 @@ Error no_fields(const std::filesystem::path& file);
 /// Returns the type that is meant. Throws Error(bad_input) with the field that is not supported.
 DType npy_type(const std::filesystem::path& file, const NpyDescr& descr);
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -2,14 +2,14 @@
 
 #include <ooc/error.hpp>
 
-namespace ooc {
+namespace ooc::detail {
 
 Description describe_raw(const File& file, const Format& format) {
   if (format.offset > file.size()) {
     throw Error(ErrorKind::bad_input,
                 file.path().string() + ": has " + std::to_string(file.size()) +
                     " bytes, fewer than the " + std::to_string(format.offset) + " to skip",
-                {.path = file.path(), .remedies = {{Change::lower, "Format::offset"}}});
+                {.path = file.path(), .remedies = {{RemedyAction::lower, "Format::offset"}}});
   }
   Description description{.type = {},
                           .type_reason = "default for raw files",
@@ -28,4 +28,4 @@ Description describe_raw(const File& file, const Format& format) {
   return description;
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

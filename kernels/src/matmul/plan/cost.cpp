@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace ooc::product {
+namespace ooc::detail::product {
 
 namespace {
 
@@ -201,4 +201,4 @@ double estimate_seconds(const Problem& problem, const Tiling& tiling, const Traf
                    first + multiplying / tiles + storing});
 }
 
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

@@ -4,7 +4,7 @@
 
 #include "matmul/plan/schedule.hpp"
 
-namespace ooc::product {
+namespace ooc::detail::product {
 
 /// The panels of one operand that are loaded to the device.
 struct Arrivals {
@@ -54,4 +54,4 @@ double estimate_seconds(const Problem& problem, const Tiling& tiling, const Traf
 /// Bytes of all buffers of a tiling on the device.
 double device_bytes(const Problem& problem, const Tiling& tiling);
 
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-namespace ooc::product {
+namespace ooc::detail::product {
 
 namespace {
 
@@ -66,4 +66,4 @@ Grid cut_into_blocks(std::uint64_t rows, std::uint64_t columns, std::size_t elem
   return {borders(rows, row_unit, down), borders(columns, across == 1 ? 1 : column_unit, across)};
 }
 
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace ooc::product {
+namespace ooc::detail::product {
 
 /// C, cut by rows and by columns into blocks, each of which is a product of its own: of rows of A
 /// and columns of B.
@@ -31,4 +31,4 @@ struct Grid {
 Grid cut_into_blocks(std::uint64_t rows, std::uint64_t columns, std::size_t element_bytes,
                      std::size_t devices);
 
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

@@ -5,7 +5,7 @@
 #include <limits>
 #include <map>
 
-namespace ooc::product {
+namespace ooc::detail::product {
 
 namespace {
 
@@ -74,4 +74,4 @@ std::size_t plan_cache(const Tiling& tiling, std::uint64_t entries, std::vector<
   return used;
 }
 
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

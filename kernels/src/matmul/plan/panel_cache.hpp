@@ -6,7 +6,7 @@
 
 #include "matmul/plan/schedule.hpp"
 
-namespace ooc::product {
+namespace ooc::detail::product {
 
 /// The buffers of one operand on the device, replaced in least-recently-used order, so that with
 /// two buffers a panel can be loaded during the product before.
@@ -36,4 +36,4 @@ class PanelBuffers {
 /// other rule has more hits. Sets `from` and `keep`, and returns the number of entries used.
 std::size_t plan_cache(const Tiling& tiling, std::uint64_t entries, std::vector<Load>& loads);
 
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

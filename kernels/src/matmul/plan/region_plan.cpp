@@ -6,7 +6,7 @@
 #include <cassert>
 #include <utility>
 
-namespace ooc::product {
+namespace ooc::detail::product {
 
 namespace {
 
@@ -88,4 +88,4 @@ std::span<const Extent> RegionPlan::extents(std::size_t chunk, std::span<Extent>
   return storage.first(piece.rows);
 }
 
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace ooc::product {
+namespace ooc::detail::product {
 
 /// A row-major matrix in a file.
 struct StoredMatrix {
@@ -73,4 +73,4 @@ class RegionPlan final : public Plan {
   std::size_t mean_extent_bytes_ = 0;
 };
 
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

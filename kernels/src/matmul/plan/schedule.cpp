@@ -14,7 +14,7 @@
 #include "matmul/plan/tilings.hpp"
 #include "matmul/plan/timeline.hpp"
 
-namespace ooc::product {
+namespace ooc::detail::product {
 
 namespace {
 
@@ -249,8 +249,8 @@ Error too_little_memory(const Problem& problem, const Limits& limits) {
               size_of(problem.inner, problem.columns),
           {.why = "its tiles would be so small that the product took millions of steps, or that "
                   "panels were loaded more often than is sensible",
-           .remedies = {{Change::raise, limits.is_host_memory ? "Options::memory_bytes"
-                                                              : "Options::device_bytes"}}}};
+           .remedies = {{RemedyAction::raise, limits.is_host_memory ? "Options::memory_bytes"
+                                                                    : "Options::device_bytes"}}}};
 }
 
 }  // namespace
@@ -314,4 +314,4 @@ Schedule make_schedule(const Problem& problem, const Limits& limits, const Rates
   throw too_little_memory(problem, limits);
 }
 
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace ooc::product {
+namespace ooc::detail::product {
 
 /// C (rows x columns) = A (rows x inner) B (inner x columns).
 struct Problem {
@@ -149,4 +149,4 @@ Schedule rest_of_schedule(const Problem& problem, const Limits& limits, const Ra
 /// Returns the number of elements of C in the first `tiles` tiles, in the order of a schedule.
 std::uint64_t elements_in(const Problem& problem, const Tiling& tiling, std::uint64_t tiles);
 
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

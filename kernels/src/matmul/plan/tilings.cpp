@@ -9,7 +9,7 @@
 
 #include "matmul/plan/cost.hpp"
 
-namespace ooc::product {
+namespace ooc::detail::product {
 
 namespace {
 
@@ -269,4 +269,4 @@ std::vector<Tiling> candidate_tilings(const Problem& problem, const Limits& limi
   return tilings;
 }
 
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

@@ -6,7 +6,7 @@
 
 #include "matmul/plan/cost.hpp"
 
-namespace ooc::product {
+namespace ooc::detail::product {
 
 namespace {
 
@@ -72,4 +72,4 @@ double seconds_of(const Problem& problem, const Schedule& schedule, const Rates&
   return timeline.end();
 }
 
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

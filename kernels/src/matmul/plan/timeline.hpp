@@ -2,7 +2,7 @@
 
 #include "matmul/plan/schedule.hpp"
 
-namespace ooc::product {
+namespace ooc::detail::product {
 
 /// Returns the seconds that a schedule takes at these rates, from the first load to the last tile
 /// in its file. Loads, products and tiles on their way out each take place one after another, in
@@ -10,4 +10,4 @@ namespace ooc::product {
 /// panels are there and its tile's buffer is free.
 double seconds_of(const Problem& problem, const Schedule& schedule, const Rates& rates);
 
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

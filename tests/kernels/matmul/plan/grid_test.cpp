@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace ooc::product {
+namespace ooc::detail::product {
 namespace {
 
 using Counts = std::pair<std::size_t, std::size_t>;
@@ -87,4 +87,4 @@ TEST(MatmulGrid, HasBlocksOfNearlyOneSize) {
 }
 
 }  // namespace
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace ooc::product {
+namespace ooc::detail::product {
 namespace {
 
 /// Returns loads of row panels of A, in this order.
@@ -92,4 +92,4 @@ TEST(PanelBuffers, FillTheOneUsedLongestAgo) {
 }
 
 }  // namespace
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

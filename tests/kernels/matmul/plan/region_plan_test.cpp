@@ -8,7 +8,7 @@
 #include <numeric>
 #include <vector>
 
-namespace ooc::product {
+namespace ooc::detail::product {
 namespace {
 
 struct Case {
@@ -86,4 +86,4 @@ TEST(RegionPlan, OfNothingHasNoChunks) {
 }
 
 }  // namespace
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

@@ -12,7 +12,7 @@
 
 #include "matmul/plan/schedule.hpp"
 
-namespace ooc::product {
+namespace ooc::detail::product {
 
 using Panel = std::pair<std::uint64_t, std::uint64_t>;  // row and column in the grid of panels
 
@@ -128,4 +128,4 @@ class Machine {
   std::optional<std::uint32_t> last_a_, last_b_;
 };
 
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

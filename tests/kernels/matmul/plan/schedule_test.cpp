@@ -1,6 +1,7 @@
 #include "matmul/plan/schedule.hpp"
 
 #include <ooc/detail/base/units.hpp>
+#include <ooc/detail/pass/run_pass.hpp>
 #include <ooc/error.hpp>
 
 #include <gtest/gtest.h>
@@ -16,7 +17,7 @@
 
 #include "kernels/matmul/plan/schedule_machine.hpp"
 
-namespace ooc::product {
+namespace ooc::detail::product {
 
 void PrintTo(const Problem& p, std::ostream* out) {
   *out << p.rows << " x " << p.columns << " x " << p.inner << " of " << p.file_bytes << ", "
@@ -101,7 +102,7 @@ void check(const Problem& problem, const Limits& limits, const Schedule& schedul
   ASSERT_NO_FATAL_FAILURE(expect_tiles_cover(problem.inner, tiling.tile_inner, tiling.inner_tiles));
   ASSERT_NO_FATAL_FAILURE(check_memory(problem, limits, schedule));
   Machine machine(problem, schedule);
-  ASSERT_NO_FATAL_FAILURE(machine.run(schedule));
+  ASSERT_NO_FATAL_FAILURE(ooc::detail::run_pass(machine, schedule));
   ASSERT_EQ(machine.link_in_bytes, cost.link_in_bytes);
   ASSERT_EQ(machine.link_out_bytes, cost.link_out_bytes);
   ASSERT_EQ(machine.read_bytes, cost.read_bytes);
@@ -333,4 +334,4 @@ TEST(MatmulSchedule, TheBoundIsTheFormula) {
 }
 
 }  // namespace
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

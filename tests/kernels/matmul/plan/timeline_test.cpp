@@ -7,7 +7,7 @@
 
 #include "matmul/plan/cost.hpp"
 
-namespace ooc::product {
+namespace ooc::detail::product {
 namespace {
 
 constexpr Problem problem{.rows = 8192,
@@ -79,4 +79,4 @@ TEST(Timeline, NoStepsTakeNoTime) {
 }
 
 }  // namespace
-}  // namespace ooc::product
+}  // namespace ooc::detail::product

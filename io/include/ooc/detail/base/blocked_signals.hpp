@@ -4,7 +4,7 @@
 
 #include <csignal>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Blocks signals on the calling thread during its lifetime. Threads that are started meanwhile
 /// inherit the mask and keep it, so the signal handlers of a program that uses the library never
@@ -22,4 +22,4 @@ class BlockedSignals {
   sigset_t before_;
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

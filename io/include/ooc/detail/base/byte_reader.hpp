@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Appends the bytes of a value.
 template <class T>
@@ -62,4 +62,4 @@ class OOC_API ByteReader {
 OOC_API void append_text(std::vector<std::byte>& out, std::string_view text);
 OOC_API std::string take_text(ByteReader& in);  ///< the text
 
-}  // namespace ooc
+}  // namespace ooc::detail

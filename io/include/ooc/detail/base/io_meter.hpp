@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <mutex>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// The other side of an operation: a disk or file system, a web server, or the process that writes
 /// into a pipe.
@@ -93,4 +93,4 @@ struct DiskCall {
   IoWait wait{IoPeer::disk};
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Returns `text` with ASCII letters in lower case, independent of the locale: "abc1" for "ABC1".
 inline std::string lower_case(std::string_view text) {
@@ -14,4 +14,4 @@ inline std::string lower_case(std::string_view text) {
   return lower;
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

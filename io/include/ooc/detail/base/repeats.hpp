@@ -5,7 +5,7 @@
 #include <thread>
 #include <utility>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Bounds how long a system call is repeated that ends with EINTR, EAGAIN or the like. If a call
 /// does nothing else for ten seconds, its error is the error. Used by one thread.
@@ -73,4 +73,4 @@ auto repeat_read(const Call& call) {
       call, [](int errno_value) { return errno_value == EINTR || errno_value == EAGAIN; });
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Starts a thread that runs `body` with signals blocked (see BlockedSignals). Throws Error(memory)
 /// if no thread can be started.
@@ -17,4 +17,4 @@ std::jthread start_thread(std::function<void(const std::stop_token&)> body);
 void start_threads(std::vector<std::jthread>& threads, std::size_t count,
                    const std::function<void()>& body);
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ooc {
+namespace ooc::detail {
 
 inline constexpr std::size_t KiB = std::size_t{1} << 10;  ///< 1,024 bytes
 inline constexpr std::size_t MiB = std::size_t{1} << 20;  ///< 1,024 KiB
@@ -30,4 +30,4 @@ constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
   return divide_up(value, multiple) * multiple;
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// The first character of a text.
 struct Utf8Character {
@@ -25,4 +25,4 @@ bool is_control(char32_t code);
 /// becomes U+FFFD and its two hexadecimal digits, and so does each of the three bytes of U+FFFD.
 std::string lossless_utf8(std::string_view text);
 
-}  // namespace ooc
+}  // namespace ooc::detail

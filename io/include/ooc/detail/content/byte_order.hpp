@@ -1,11 +1,11 @@
 #pragma once
 
-#include <ooc/detail/base/dtype.hpp>
+#include <ooc/dtype.hpp>
 
 #include <cstddef>
 #include <span>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Returns the fraction of odd values if the sample is read as a floating-point type: NaN, and
 /// values with a very large or very small magnitude. Zeros are not counted. 0 for other types.
@@ -16,4 +16,4 @@ double odd_share(std::span<const std::byte> sample, const DType& type);
 /// have them in the right order.
 bool looks_swapped(std::span<const std::byte> sample, const DType& type);
 
-}  // namespace ooc
+}  // namespace ooc::detail

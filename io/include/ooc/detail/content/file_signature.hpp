@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// The beginning of a file or of a stream, and more of it if that can be had.
 struct FileSample {
@@ -31,4 +31,4 @@ std::optional<FileSignature> recognise(const FileSample& sample);
 /// 512 bytes must all be text, with a newline; 99 % of more bytes must be.
 bool looks_like_text(std::string_view head);
 
-}  // namespace ooc
+}  // namespace ooc::detail

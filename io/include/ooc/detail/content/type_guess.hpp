@@ -1,6 +1,6 @@
 #pragma once
 
-#include <ooc/detail/base/dtype.hpp>
+#include <ooc/dtype.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Evidence for a guess: `values` are typical of the type; a repeating `pattern` of bytes, which
 /// records have as well; the data are `text`, not numbers.
@@ -35,4 +35,4 @@ TypeGuess guess_type(std::span<const std::byte> sample, std::uint64_t data_bytes
 /// Returns the range of a sample's values: "from -90 to 90".
 std::string range_of(std::span<const std::byte> sample, const DType& type);
 
-}  // namespace ooc
+}  // namespace ooc::detail

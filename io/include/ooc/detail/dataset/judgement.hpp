@@ -7,7 +7,7 @@
 #include <optional>
 #include <span>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Opens files as open() does, whatever they look like: no format is refused, and bytes are read
 /// where the type is not known.
@@ -23,4 +23,4 @@ bool holds_numbers(const File& file, const Format& format);
 /// their type.
 bool type_is_default(const File& file, const Format& format);
 
-}  // namespace ooc
+}  // namespace ooc::detail

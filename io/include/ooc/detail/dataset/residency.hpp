@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Returns the fraction of a source's bytes in the page cache, 0 to 1; empty if the kernel does not
 /// report it. Reads no data and takes well under a millisecond per gigabyte. Uses cachestat(2);
@@ -38,4 +38,4 @@ std::vector<CachedRun> cached_runs(const Source& source);
 /// half of it is in the page cache.
 std::vector<bool> cached_pieces(std::span<const CachedRun> runs, std::uint64_t piece_bytes);
 
-}  // namespace ooc
+}  // namespace ooc::detail

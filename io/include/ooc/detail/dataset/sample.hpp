@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Reads up to 16 pieces of 64 KiB, spread evenly over the data of a source. Uses direct I/O if
 /// possible, which leaves the page cache unchanged. The offset of each piece from the first element
@@ -25,4 +25,4 @@ std::vector<std::byte> start_of(const File& file, const Extent& data);
 /// with direct I/O, or where the bytes are in the page cache. Otherwise returns nothing.
 std::vector<std::byte> glance(const Source& source);
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -2,6 +2,7 @@
 
 #include <ooc/detail/base/api.hpp>
 #include <ooc/detail/base/language.hpp>
+#include <ooc/source.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -11,17 +12,10 @@
 #include <string>
 #include <string_view>
 
-namespace ooc {
+namespace ooc::detail {
 
 class File;
 class OutputFile;
-
-/// The implementation of asynchronous I/O. `automatic`: io_uring if it is available, else threads;
-/// for remote files http, the only one that reads them.
-enum class EngineKind { automatic, uring, threads, http };
-/// Use of direct I/O (O_DIRECT). `automatic`: where possible, unless the page cache has enough of
-/// the data to be faster.
-enum class DirectIo { automatic, yes, no };
 
 /// One transfer of `bytes` bytes between `offset` of a file and `memory`: a read from `source` or,
 /// if that is null, a write to `target`. A direct read is of whole blocks and may extend past the
@@ -94,4 +88,4 @@ struct EngineOptions {
 /// if the library cannot use libcurl; Error(memory) if no thread can be started.
 OOC_API std::unique_ptr<Engine> make_engine(const EngineOptions& options);
 
-}  // namespace ooc
+}  // namespace ooc::detail

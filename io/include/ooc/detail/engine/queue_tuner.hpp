@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Tunes the number of requests in flight during a transfer.
 ///
@@ -77,4 +77,4 @@ class QueueTuner {
   Clock::time_point window_began_{};
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

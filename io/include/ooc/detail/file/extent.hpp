@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// A contiguous range of bytes in one of the files of a source, or of the inputs of a pass.
 struct Extent {
@@ -17,4 +17,4 @@ struct Extent {
   friend bool operator==(const Extent&, const Extent&) = default;
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

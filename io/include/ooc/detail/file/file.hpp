@@ -13,7 +13,7 @@
 #include <span>
 #include <string>
 
-namespace ooc {
+namespace ooc::detail {
 
 class RemoteObject;
 
@@ -119,4 +119,4 @@ OOC_API Error read_error(const File& file, std::uint64_t offset, int errno_value
 /// the file had when it was opened.
 OOC_API Error shrank_error(const File& file, std::uint64_t end);
 
-}  // namespace ooc
+}  // namespace ooc::detail

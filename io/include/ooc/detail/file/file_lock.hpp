@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// A lock on a file, by which other processes know that it is in use. The kernel ends it with its
 /// process, however that ends. On a file system without locks nothing is locked.
@@ -27,4 +27,4 @@ class OOC_API FileLock {
   int descriptor_ = -1;
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -12,7 +12,7 @@
 #include <span>
 #include <string>
 
-namespace ooc {
+namespace ooc::detail {
 
 class MappedOutput;
 
@@ -156,4 +156,4 @@ class OOC_API OutputFile {
   std::unique_ptr<MappedOutput> mapped_;  // on tmpfs only
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -10,7 +10,7 @@
 #include <optional>
 #include <span>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Reads pieces of a file in whole pages, as direct I/O requires: past the page cache, if possible.
 class PageReader {
@@ -34,4 +34,4 @@ class PageReader {
   std::unique_ptr<Buffer> buffer_ = std::make_unique<Buffer>();
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

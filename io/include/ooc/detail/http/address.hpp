@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Keys that sign requests to a server of the S3 protocol.
 struct S3Keys {
@@ -39,4 +39,4 @@ void require_no_address(std::string_view path);
 /// Error(usage) for a wrong AWS_ENDPOINT_URL.
 std::optional<Address> parse_address(std::string_view path);
 
-}  // namespace ooc
+}  // namespace ooc::detail

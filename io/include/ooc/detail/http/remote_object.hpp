@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// The version of an object as its server names it. Requests ask for this version, and answers that
 /// name another one are refused.
@@ -49,4 +49,4 @@ class RemoteObject {
   std::int64_t modified_seconds_ = 0;
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Returns a word without the secrets of an address, also of what is not quite one: without a user
 /// and a password, which stand before an `@`, and without what follows `?` or `#`, which may be a
@@ -17,4 +17,4 @@ std::string shown_word(std::string_view word);
 /// Returns a text, such as a message, with each word shown so.
 std::string without_secrets(std::string_view text);
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -9,7 +9,7 @@
 #include <stop_token>
 #include <utility>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Gives out the blocks of a pass's records, each to one of those who share the pass. Any thread
 /// may call any function but begin() and attend().
@@ -56,4 +56,4 @@ class LocalBlocks final : public Blocks {
   std::optional<Tickets> tickets_;
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -4,11 +4,10 @@
 #include <ooc/detail/pool/turns.hpp>
 
 #include <cstddef>
-#include <memory_resource>
 #include <span>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// A piece of a dataset in host memory. `segments` are its payload in order, one for each extent of
 /// the plan. They may begin anywhere in `memory`, because direct reads fetch whole blocks around an
@@ -30,7 +29,7 @@ struct Chunk {
 class ChunkPool final : public MeetingPoint {
  public:
   /// `max_segments`: the largest number of segments of a chunk.
-  ChunkPool(std::pmr::memory_resource& memory, std::size_t slots, std::size_t slot_bytes,
+  ChunkPool(MemoryResource& memory, std::size_t slots, std::size_t slot_bytes,
             std::size_t max_segments);
 
   std::size_t size() const noexcept { return slots_.size(); }
@@ -91,4 +90,4 @@ class ChunkPool final : public MeetingPoint {
   std::vector<std::size_t> slot_of_;  // by index modulo the window of turns_
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <ooc/detail/file/extent.hpp>
-#include <ooc/detail/pool/record_range.hpp>
 #include <ooc/detail/pool/share.hpp>
+#include <ooc/source.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// The schedule of a pass: the extents of each chunk, in the order in which chunks are read or
 /// written. It is known before the pass starts, unless several devices share the data. Extents are
@@ -178,4 +178,4 @@ class SequentialPlan final : public Plan {
   std::size_t max_extents_ = 0;
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <ooc/detail/pool/blocks.hpp>
-#include <ooc/detail/pool/record_range.hpp>
+#include <ooc/source.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -10,7 +10,7 @@
 #include <mutex>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// The part of a pass's records that one of several devices takes. The records are divided into
 /// blocks, and a device takes the next one when it has nothing left to read, so that fast devices
@@ -43,4 +43,4 @@ class Share {
   std::unique_ptr<std::uint64_t[]> taken_{};  // their numbers, in rising order
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -1,14 +1,15 @@
 #pragma once
 
+#include <ooc/memory.hpp>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory_resource>
 #include <optional>
 #include <span>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Memory without order: slots of equal size, which threads acquire and release. The lowest free
 /// slot is acquired first, so that data goes through as little memory as possible. A limit bounds
@@ -17,7 +18,7 @@ namespace ooc {
 class Slots {
  public:
   /// `slot_bytes` is rounded up to whole pages. Slots begin on pages if `memory` gives such memory.
-  Slots(std::pmr::memory_resource& memory, std::size_t slots, std::size_t slot_bytes);
+  Slots(MemoryResource& memory, std::size_t slots, std::size_t slot_bytes);
   ~Slots();
   Slots(const Slots&) = delete;
   Slots& operator=(const Slots&) = delete;
@@ -54,7 +55,7 @@ class Slots {
 
   std::uint64_t usable(std::size_t word) const noexcept;
 
-  std::pmr::memory_resource& resource_;
+  MemoryResource& resource_;
   std::size_t size_, slot_bytes_;
   std::span<std::byte> memory_;
   std::vector<std::atomic<std::uint64_t>> free_;  // one bit for each slot, set if it is free
@@ -62,4 +63,4 @@ class Slots {
   std::atomic<std::uint32_t> changes_{0};
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -7,7 +7,7 @@
 #include <stop_token>
 #include <utility>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Gives out the steps of a pass, 0, 1, 2 ..., to the threads that call draw(). A pass is stopped
 /// by giving out no more. All steps that were given out are finished, so the finished steps are a
@@ -53,4 +53,4 @@ class Tickets {
   std::atomic<std::uint64_t> word_{0};
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Thrown in every waiting thread after abort(). The error that caused it is reported elsewhere.
 struct Aborted {};
@@ -86,4 +86,4 @@ class Turns final : public MeetingPoint {
   std::atomic<bool> aborted_{false};
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -10,7 +10,7 @@
 #include <functional>
 #include <stop_token>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Loads the chunks of a pool with what a producer makes, as a Reader does with files. The number
 /// of chunks shows when the producer ends.
@@ -58,4 +58,4 @@ class ProducerReader final : public MeetingPoint {
   double seconds_busy_ = 0, seconds_waiting_ = 0;
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

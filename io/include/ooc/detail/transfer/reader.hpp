@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Loads the chunks of a plan into a pool in order, or single chunks of the caller.
 class Reader final : public Transfer {
@@ -58,4 +58,4 @@ class Reader final : public Transfer {
   bool direct_;
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

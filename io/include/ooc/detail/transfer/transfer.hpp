@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// An observer of a transfer: it is called when a chunk is begun and when its last byte has been
 /// transferred. The calls are on the thread of the transfer, which ends with what they throw.
@@ -174,4 +174,4 @@ class Transfer {
   std::unique_ptr<Engine> engine_;  // last: its destructor waits for requests in `parts_`
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Writes the chunks of a plan from a pool to files, in order, each as soon as it is computed, and
 /// gives their slots back.
@@ -47,4 +47,4 @@ class Writer final : public Transfer {
   std::atomic<std::size_t> chunks_done_{0};
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

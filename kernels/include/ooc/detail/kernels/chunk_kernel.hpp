@@ -7,7 +7,7 @@
 #include <memory>
 #include <string_view>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// A built-in operator on one of the element types that are most common in files.
 enum class KernelKind { histogram_u1, histogram_f4, histogram_f8, reduce_f4, reduce_f8 };
@@ -35,4 +35,4 @@ class ChunkKernel {
 /// `memory`, `device`.
 std::unique_ptr<ChunkKernel> make_chunk_kernel(KernelKind kind, Stream& stream);
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// The levels of vector instructions for which the hot loops are compiled. Results have the same
 /// bits at every level.
@@ -53,4 +53,4 @@ constexpr std::string_view name_of(Simd simd) {
   __builtin_unreachable();
 }
 
-}  // namespace ooc
+}  // namespace ooc::detail

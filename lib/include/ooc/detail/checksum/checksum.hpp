@@ -9,7 +9,7 @@
 #include <span>
 #include <string>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Returns the XXH3-64 of bytes.
 std::uint64_t xxh3_64(std::span<const std::byte> bytes);
@@ -44,4 +44,4 @@ class Checksum {
   double seconds_busy_ = 0;
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// A control group that limits this process.
 struct ControlGroup {
@@ -25,4 +25,4 @@ std::vector<ControlGroup> groups_that_limit(std::string_view controller,
 std::optional<double> cores_of_time(const std::string& proc = "/proc",
                                     const std::string& sys = "/sys");
 
-}  // namespace ooc
+}  // namespace ooc::detail

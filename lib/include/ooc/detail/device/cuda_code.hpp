@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// True if a build for these architectures, as CMake names them ("75 90-real"), has code for GPUs
 /// of a compute capability. Also true for "native", "all" and "OFF", which name no architecture.
@@ -16,4 +16,4 @@ std::string why_no_code(std::string_view architectures, int major, int minor);
 /// Returns a hint on how to build for a compute capability.
 std::string how_to_get_code(int major, int minor);
 
-}  // namespace ooc
+}  // namespace ooc::detail

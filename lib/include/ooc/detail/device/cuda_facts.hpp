@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Properties of a GPU.
 struct GpuFacts {
@@ -39,4 +39,4 @@ std::string pci_address(int ordinal);
 /// Queries the driver. Takes some tenths of a second if there is a GPU. Never throws.
 CudaFacts cuda_facts();
 
-}  // namespace ooc
+}  // namespace ooc::detail

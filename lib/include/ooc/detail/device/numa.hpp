@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Returns the NUMA node of a PCI device, given its address as in sysfs, "0000:3b:00.0". Returns -1
 /// if the kernel names none, as on most machines with one node. `sys`: where sysfs is mounted.
@@ -15,4 +15,4 @@ int numa_node_of_pci(const std::string& address, const std::string& sys = "/sys"
 /// Leaves a thread alone whose memory the user has placed, as with numactl.
 bool bind_to_numa_node(int node, const std::string& sys = "/sys");
 
-}  // namespace ooc
+}  // namespace ooc::detail

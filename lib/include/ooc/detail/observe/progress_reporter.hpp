@@ -1,7 +1,7 @@
 #pragma once
 
+#include <ooc/coordinator.hpp>
 #include <ooc/detail/observe/stall_timer.hpp>
-#include <ooc/detail/pass/pass_options.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <functional>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Reports how far a pass has come to PassOptions::progress, if that is set. Used by one thread.
 class ProgressReporter {
@@ -38,4 +38,4 @@ class ProgressReporter {
   StallTimer stall_;
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

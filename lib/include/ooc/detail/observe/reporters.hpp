@@ -1,8 +1,8 @@
 #pragma once
 
-#include <ooc/detail/observe/trace_event.hpp>
 #include <ooc/detail/transfer/transfer.hpp>
 #include <ooc/device.hpp>
+#include <ooc/stats.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Reports the reads or writes of a Reader or Writer to an observer, if there is one. Used by the
 /// thread of the reader or writer.
@@ -60,4 +60,4 @@ class EventReporter {
   TraceEvent::Clock::time_point origin_time_{};
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Measures a disk's stall time: how long transfers have been in flight without any completion.
 class StallTimer {
@@ -23,4 +23,4 @@ class StallTimer {
   double since_ = 0;
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -4,9 +4,9 @@
 #include <ooc/detail/base/language.hpp>
 
 #include <ooc/coordinator.hpp>
-#include <ooc/detail/operators/part.hpp>
-#include <ooc/detail/operators/partials.hpp>
-#include <ooc/detail/operators/zip.hpp>
+#include <ooc/detail/inputs/pass_inputs.hpp>
+#include <ooc/detail/partials/partials.hpp>
+#include <ooc/detail/parts/found.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -52,7 +52,7 @@ class Gathering : public Operation {
   ResultOf<Op> take() { return result_of(op_, partials_.take()); }
 
   /// Returns the findings of a part of a dataset, which the pass has covered.
-  Part<ResultOf<Op>> take_part(Cover cover) {
+  Found<ResultOf<Op>> take_part(Cover cover) {
     auto part = std::make_unique<PartOf<Op>>(op_);
     partials_.take_nodes([&](unsigned level, std::uint64_t index, typename Op::Partial partial) {
       part->add(level, index, std::move(partial));

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <ooc/detail/operators/device_sums.hpp>
+#include <ooc/fold.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -2,14 +2,15 @@
 
 #include <ooc/detail/base/api.hpp>
 #include <ooc/detail/base/language.hpp>
+#include <ooc/detail/pass/run_pass.hpp>
 
+#include <ooc/collect.hpp>
 #include <ooc/coordinator.hpp>
 #include <ooc/detail/operators/fold_operation.hpp>
 #include <ooc/detail/operators/outputs.hpp>
-#include <ooc/detail/operators/part.hpp>
-#include <ooc/detail/operators/result.hpp>
-#include <ooc/detail/operators/resumable_job.hpp>
+#include <ooc/detail/parts/resumable_job.hpp>
 #include <ooc/detail/ranks/together.hpp>
+#include <ooc/stats.hpp>
 
 #include <array>
 #include <cstddef>
@@ -55,7 +56,7 @@ template <class Operation, class Op>
 concept SavesParts = requires {
   std::string_view(Op::partial_name);
 }
-&&SavableFold<typename Operation::Finder>;
+&&Savable<typename Operation::Finder>;
 
 /// Prepares an operation for a pass over these inputs.
 template <class Operation>
@@ -65,7 +66,7 @@ void begin(Operation& operation, std::span<const PassInput> inputs) {
 
 /// Returns what an operation has found that finds nothing.
 template <class Op>
-Part<Nothing> part_without_findings(const Op& op, Cover cover) {
+Found<Nothing> part_without_findings(const Op& op, Cover cover) {
   return {std::move(cover), std::make_unique<PartOf<SeenBy<Op>>>(SeenBy<Op>(op))};
 }
 
@@ -85,7 +86,7 @@ class OutputJob final : public ResumableJob {
       : op_(op),
         finder_(Operation::finder(op)),
         coordinator_(coordinator),
-        pass_(coordinator.begin_pass()),
+        pass_(begin_pass(coordinator)),
         record_bytes_(record_bytes),
         inputs_(inputs),
         first_(records_before(inputs.front())),
@@ -100,11 +101,9 @@ class OutputJob final : public ResumableJob {
   /// Records, at whose multiples sections begin.
   std::size_t partition() const noexcept { return partition_; }
 
-  void load(const PartFile& saved) override {
-    found_->merge(saved.load(0, [&](const auto& part) { return load_part(finder_, part); }));
-  }
+  void load(const PartFile& saved) override { found_->merge(load_saved(finder_, saved, 0)); }
 
-  std::span<const RecordRange> covers() const override { return found_->covers(); }
+  std::span<const RecordRange> covers() const override { return found_->cover().ranges; }
 
   void clear() override {
     found_.emplace(cover_of(inputs_, partition_, OutcomeStats{}),
@@ -116,13 +115,13 @@ class OutputJob final : public ResumableJob {
     Operation operation(op_, coordinator_, record_bytes_);
     begin(operation, section);
     if constexpr (requires { operation.begin_after(std::declval<Value>()); }) {
-      operation.begin_after(result_of_section(load_part(finder_, found_->save())));
+      operation.begin_after(load_found(finder_, found_->save()).result());
     }
     files_.go_to(records_before(section.front()) - first_);
     Stats stats =
         blocks == nullptr
-            ? coordinator_.run(pass_, section, operation, wanted, files_.outputs())
-            : coordinator_.run_share(pass_, section, operation, wanted, files_.outputs(), *blocks);
+            ? run_pass(coordinator_, pass_, section, operation, wanted, files_.outputs())
+            : run_share(coordinator_, pass_, section, operation, wanted, files_.outputs(), *blocks);
     found_->merge(operation.take_part(cover_of(section, operation.partition(), stats.outcome)));
     return stats;
   }
@@ -134,23 +133,23 @@ class OutputJob final : public ResumableJob {
 
   std::vector<std::string> kept_files() const override { return files_.kept_names(); }
 
-  void add_to(PartFile& file) const override { file.add(*found_); }
+  void add_to(PartFile& file) const override { add_found(file, *found_); }
 
   /// Returns what was found.
-  Value take() { return result_of_section(std::move(*found_)); }
+  Value take() { return std::move(*found_).result(); }
 
  private:
   const Op& op_;
   Finder finder_;
   Coordinator& coordinator_;
-  Coordinator::Reservation pass_;
+  Reservation pass_;
   std::size_t record_bytes_;
   std::span<const PassInput> inputs_;
   std::uint64_t first_;  // record of the inputs, in those of which they are sections
   OutputFiles& files_;
   CheckpointFile& file_;
   std::size_t partition_ = 1;
-  std::optional<Part<Value>> found_;
+  std::optional<Found<Value>> found_;
 };
 
 /// The findings of a job, and the records that it has appended.
@@ -213,12 +212,13 @@ auto write_files(Coordinator& coordinator, const Op& op, const std::array<PassIn
   }
   const auto made = made_by(op, inputs);
   OutputFiles files(inputs, known_targets(all_of(targets), made), made, purpose);
-  Coordinator::Reservation pass = coordinator.begin_pass();
+  Reservation pass = begin_pass(coordinator);
   Operation operation(op, coordinator, widest_record(inputs, made));
   begin(operation, inputs);
   Written<typename Operation::Value, outputs_of<Op>> written;
   Stats& stats = written.stats;
-  stats = coordinator.run(pass, inputs, operation, without_keep_partial(wanted), files.outputs());
+  stats =
+      run_pass(coordinator, pass, inputs, operation, without_keep_partial(wanted), files.outputs());
   if constexpr (requires { operation.take(); }) written.value = operation.take();
   files.commit(stats);
   for (std::size_t i = 0; i < outputs_of<Op>; ++i) written.appended[i] = files.appended(i);

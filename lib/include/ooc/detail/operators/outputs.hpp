@@ -2,10 +2,11 @@
 
 #include <ooc/coordinator.hpp>
 #include <ooc/detail/base/api.hpp>
-#include <ooc/detail/operators/checkpoint_file.hpp>
-#include <ooc/detail/operators/signature.hpp>
-#include <ooc/detail/operators/zip.hpp>
-#include <ooc/fields.hpp>
+#include <ooc/detail/dataset/target_file.hpp>
+#include <ooc/detail/inputs/pass_inputs.hpp>
+#include <ooc/detail/inputs/signature.hpp>
+#include <ooc/detail/parts/checkpoint_file.hpp>
+#include <ooc/records.hpp>
 #include <ooc/target.hpp>
 
 #include <algorithm>
@@ -26,29 +27,11 @@ namespace ooc {
 
 namespace detail {
 
-template <class Output>
-struct TargetsFor {
-  using type = Target;
-};
-template <class... Outputs>
-struct TargetsFor<std::tuple<Outputs...>> {
-  using type = std::array<Target, sizeof...(Outputs)>;
-};
-
 /// The targets of what should be an operator.
 template <class Op>
 struct AnyTargets : TargetsFor<void> {};
 template <HasOutput Op>
 struct AnyTargets<Op> : TargetsFor<typename Op::Output> {};
-
-}  // namespace detail
-
-/// The targets of an operator: a Target or, if its Output is a std::tuple, a std::array of one for
-/// each.
-template <class Op>
-using TargetsOf = typename detail::TargetsFor<typename Op::Output>::type;
-
-namespace detail {
 
 inline std::span<const Target> all_of(const Target& target) {
   return {&target, 1};

@@ -1,15 +1,16 @@
 #pragma once
 
 #include <ooc/detail/base/api.hpp>
+#include <ooc/detail/dataset/target_file.hpp>
 #include <ooc/device.hpp>
-#include <ooc/target.hpp>
+#include <ooc/memory.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// A file that a pass writes.
 struct Output {
@@ -20,13 +21,6 @@ struct Output {
   std::size_t swapped_bytes = 0;
   /// Records of the file before those of the pass, unless it is appended to.
   std::uint64_t records_before = 0;
-};
-
-/// Host memory that an operation takes beside the chunks, which counts towards
-/// Options::memory_bytes (bytes).
-struct HostBytes {
-  std::size_t fixed = 0;     ///< however many streams there are
-  std::size_t per_lane = 0;  ///< for each stream
 };
 
 /// The number of records that an operation needs before and after those that it works on.
@@ -130,4 +124,4 @@ class OOC_API Operation {
   virtual void abort() noexcept {}
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

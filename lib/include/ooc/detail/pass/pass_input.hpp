@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ooc/detail/base/api.hpp>
+#include <ooc/detail/device/decoder.hpp>
 #include <ooc/device.hpp>
 #include <ooc/source.hpp>
 
@@ -10,7 +11,7 @@
 #include <span>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// The size and the alignment of a record (bytes). A record is what a pass never divides: an
 /// element, a struct, or a row of elements whose number is known at run time.
@@ -36,9 +37,7 @@ struct Decoding {
   std::vector<FieldMove> moves{};  ///< of each field, or of several that follow one another
 };
 
-namespace detail {
 class ResidentMemory;
-}
 
 /// An input of a pass. If there are several, they have equally many records.
 struct PassInput {
@@ -46,7 +45,7 @@ struct PassInput {
   RecordShape record;    ///< as it is stored
   Decoding decoding{};   ///< the way to what the operator reads
   /// Memory that keeps the inputs of the pass on the device, the same one for each; or null.
-  detail::ResidentMemory* resident = nullptr;
+  ResidentMemory* resident = nullptr;
 
   /// Size of what an operator reads (bytes).
   std::size_t decoded_bytes() const noexcept {
@@ -63,4 +62,4 @@ OOC_API std::uint64_t records_before(const PassInput& input);
 /// True if a producer makes the input of a pass.
 OOC_API bool is_produced(std::span<const PassInput> inputs);
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Stops what has a stop token and no meeting points when a pass fails.
 class StopAtFailure final : public MeetingPoint {
@@ -61,4 +61,4 @@ class PassThreads {
   std::vector<std::jthread> threads_;    // last: they use the members above
 };
 
-}  // namespace ooc
+}  // namespace ooc::detail

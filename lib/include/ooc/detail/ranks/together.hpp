@@ -2,8 +2,8 @@
 
 #include <ooc/detail/base/api.hpp>
 #include <ooc/detail/base/language.hpp>
-#include <ooc/detail/observe/stats.hpp>
-#include <ooc/ranks.hpp>
+#include <ooc/error.hpp>
+#include <ooc/stats.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,11 @@
 // Work that the ranks of a job do together. `ranks` may be null: then there is one process. All
 // ranks make the same calls in the same order. They throw Error as Ranks::attend().
 
-namespace ooc::detail {
+namespace ooc {
+
+class Ranks;
+
+namespace detail {
 
 /// Tells other ranks of the exception that is being handled.
 OOC_API void fail_with_current_error(Ranks& ranks) noexcept;
@@ -55,4 +59,11 @@ OOC_API std::vector<std::string> exchange_remarks(Ranks& ranks,
 /// of all ranks; on others, `done`. Does not wait.
 OOC_API std::uint64_t share_progress(Ranks* ranks, std::uint64_t done);
 
-}  // namespace ooc::detail
+/// Returns the error for a job that several ranks cannot share.
+OOC_API Error needs_one_rank(std::string why);
+
+/// Throws it if there are several. `ranks` may be null.
+OOC_API void require_one_rank(const Ranks* ranks);
+
+}  // namespace detail
+}  // namespace ooc

@@ -1,16 +1,15 @@
 #pragma once
 
-#include <ooc/detail/observe/stats.hpp>
+#include <ooc/coordinator.hpp>
 #include <ooc/detail/pass/operation.hpp>
-#include <ooc/detail/pass/options.hpp>
 #include <ooc/detail/pass/pass_input.hpp>
-#include <ooc/detail/pass/pass_options.hpp>
 #include <ooc/device.hpp>
 #include <ooc/source.hpp>
+#include <ooc/stats.hpp>
 
 #include <span>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// Predicts the Stats of a pass: how it reads and writes, its sizes, and the reasons for choices.
 /// They are those of an operation on one input with partitions of 65,536 records and no margin, as
@@ -23,4 +22,4 @@ Stats dry_run_pass(const Options& options, DeviceKind device, const PassInput& i
                    std::span<const Output> outputs = {}, const PassOptions& wanted = {},
                    HostBytes memory = {});
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// The reason why files cannot be read directly, and the error to throw if that was asked for.
 struct NotDirect {
@@ -67,4 +67,4 @@ SourceFacts facts_of(std::span<const PassInput> inputs);
 
 OutputFacts facts_of(const OutputFile& file, std::uint64_t offset, std::size_t record_bytes);
 
-}  // namespace ooc
+}  // namespace ooc::detail

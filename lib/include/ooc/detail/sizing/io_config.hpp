@@ -1,10 +1,10 @@
 #pragma once
 
-#include <ooc/detail/observe/reason.hpp>
-#include <ooc/detail/pass/options.hpp>
+#include <ooc/coordinator.hpp>
 #include <ooc/detail/pool/chunk_pool.hpp>
 #include <ooc/detail/sizing/facts.hpp>
 #include <ooc/device.hpp>
+#include <ooc/stats.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@
 #include <optional>
 #include <string>
 
-namespace ooc {
+namespace ooc::detail {
 
 /// The most that a pass reads from a disk while a GPU starts (bytes).
 inline constexpr std::uint64_t most_read_ahead_bytes = std::uint64_t{512} << 20;
@@ -27,8 +27,8 @@ struct Workers {
   std::size_t reading_lanes;  // streams, if each reads what it computes: as many, or more
   std::size_t readers;        // threads of an engine that reads
   std::size_t writers;        // threads of an engine that writes through the page cache
-  Choice why_lanes = Choice::stream_per_core;          // the reason for `lanes`
-  Choice why_reading_lanes = Choice::stream_per_core;  // the reason for `reading_lanes`
+  ReasonKind why_lanes = ReasonKind::stream_per_core;          // the reason for `lanes`
+  ReasonKind why_reading_lanes = ReasonKind::stream_per_core;  // the reason for `reading_lanes`
 };
 
 /// Chooses them for a device.
@@ -43,10 +43,10 @@ struct IoConfig {
   EngineKind engine = EngineKind::automatic;
   std::size_t threads = 0;  // of the threads engine
   std::size_t chunk_bytes = 0;
-  std::size_t block_bytes = 0;                // of one request
-  std::size_t queue_depth = 0;                // requests in flight
-  Choice why_chunk = Choice::chunk_for_disk;  // the reason for `chunk_bytes`
-  std::optional<Reason> reason{};             // why not all directly, unless the user chose that
+  std::size_t block_bytes = 0;                        // of one request
+  std::size_t queue_depth = 0;                        // requests in flight
+  ReasonKind why_chunk = ReasonKind::chunk_for_disk;  // the reason for `chunk_bytes`
+  std::optional<Reason> reason{};  // why not all directly, unless the user chose that
 };
 
 /// Returns how to read a source. Throws Error(usage) if direct reads were asked for and are
@@ -76,4 +76,4 @@ std::unique_ptr<Engine> make_engine(const Options& options, const IoConfig& conf
                                     const ChunkPool& pool,
                                     std::size_t slots = std::numeric_limits<std::size_t>::max());
 
-}  // namespace ooc
+}  // namespace ooc::detail

@@ -3,7 +3,7 @@
 /// Rates of a server with a fast NVMe disk and an H200 (bytes per second unless they say
 /// otherwise). They serve choices that are made before anything has been measured, for which they
 /// are good enough; bench/results/ has the measurements.
-namespace ooc::typical {
+namespace ooc::detail::typical {
 
 inline constexpr double disk = 3e9;                 // direct I/O, either way
 inline constexpr double link = 50e9;                // of a GPU, each way
@@ -18,4 +18,4 @@ inline constexpr double cpu_flops = 100e9;    // per second: of a CPU, where it 
 inline constexpr double gpu_flops = 50e12;    // per second
 inline constexpr double gpu_start_seconds = 0.3;  // start and shutdown
 
-}  // namespace ooc::typical
+}  // namespace ooc::detail::typical

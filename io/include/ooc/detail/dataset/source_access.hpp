@@ -1,0 +1,82 @@
+#pragma once
+
+#include <ooc/detail/base/api.hpp>
+#include <ooc/detail/file/extent.hpp>
+#include <ooc/detail/file/file.hpp>
+#include <ooc/source.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace ooc::detail {
+
+/// The members of a Source for formats and passes.
+struct OOC_API SourceAccess {
+  /// Returns the concatenation of `extents` of `files`. Throws Error(bad_input) if an extent
+  /// reaches past the end of its file or the bytes are not a whole number of elements.
+  static Source of_files(std::vector<File> files, std::vector<Extent> extents, DType type);
+
+  /// Returns all bytes of a file as plain bytes.
+  static Source of_bytes(File file);
+
+  /// Returns what a producer makes: elements of `type` or, with a `row_shape`, rows of that shape.
+  static Source of_producer(std::unique_ptr<Producer> producer, DType type,
+                            std::span<const std::uint64_t> row_shape);
+
+  static std::span<const File> files(const Source& source) noexcept;
+  static std::span<const Extent> extents(const Source& source) noexcept { return source.extents_; }
+  static Producer* producer(const Source& source) noexcept {
+    return source.produced_ ? source.produced_->producer.get() : nullptr;
+  }
+  static void begin_producer(const Source& source);
+  static void end_producer(const Source& source, std::uint64_t read_bytes) noexcept;
+  static void require_unread(const Source& source);
+
+  static void set_bytes_behind(Source& source, std::uint64_t bytes) noexcept {
+    source.bytes_behind_ = bytes;
+  }
+  static void set_column_major(Source& source, std::vector<ColumnMajorArray> arrays) {
+    source.column_major_ = std::move(arrays);
+  }
+};
+
+/// Returns the open files, in the order of the data; empty for a producer.
+inline std::span<const File> files_of(const Source& source) noexcept {
+  return SourceAccess::files(source);
+}
+
+/// Returns the ranges of bytes that the data consist of, in their order.
+inline std::span<const Extent> extents_of(const Source& source) noexcept {
+  return SourceAccess::extents(source);
+}
+
+/// Returns the producer; null if there is none.
+inline Producer* producer_of(const Source& source) noexcept {
+  return SourceAccess::producer(source);
+}
+
+/// Marks the beginning of the only reading of a producer. Throws Error(usage) if there was one
+/// before.
+inline void begin_producer(const Source& source) {
+  SourceAccess::begin_producer(source);
+}
+
+/// Marks the end of that reading, after `read_bytes` bytes.
+inline void end_producer(const Source& source, std::uint64_t read_bytes) noexcept {
+  SourceAccess::end_producer(source, read_bytes);
+}
+
+/// Throws Error(usage) if a producer was read already, or if the source was moved from.
+inline void require_unread(const Source& source) {
+  SourceAccess::require_unread(source);
+}
+
+/// True if the file begins with the magic bytes of .npy, whatever its name. Throws Error: `input`
+/// if it cannot be read, `bad_input` if it ends meanwhile.
+OOC_API bool begins_like_npy(const File& file);
+
+}  // namespace ooc::detail

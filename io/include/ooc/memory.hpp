@@ -1,0 +1,151 @@
+#pragma once
+
+#include <ooc/detail/base/api.hpp>
+#include <ooc/detail/base/language.hpp>
+
+#include <cstddef>
+#include <utility>
+
+namespace ooc {
+
+/// A source of memory of a device, or of the host for copies to one. It is no
+/// std::pmr::memory_resource, so that no container of the host gets memory of a GPU by mistake.
+class OOC_API MemoryResource {
+ public:
+  virtual ~MemoryResource() = default;
+
+  /// Returns `bytes` bytes, aligned to `alignment`, a power of two. Throws if there are none:
+  /// Error(memory) or, for a resource of the program, std::bad_alloc.
+  virtual void* allocate(std::size_t bytes, std::size_t alignment) = 0;
+
+  /// Takes back what allocate() has returned for the same numbers. Must not throw.
+  virtual void deallocate(void* data, std::size_t bytes, std::size_t alignment) = 0;
+};
+
+/// A block of memory owned through a memory resource: page-locked, device or ordinary memory.
+/// Movable, not copyable.
+///
+/// Lifetime: the resource must outlive the buffer, and so must the device or stream that owns the
+/// resource. fold() destroys partials, and the buffers in them, before it returns. Buffers that an
+/// operator's result() or merge() takes out of a partial must be destroyed before the coordinator.
+///
+/// Threads: make_partial() allocates the buffers of a partial. Only the thread of that stream may
+/// use them until merge().
+///
+///     const ooc::Buffer sums(stream.temporaries(), columns * sizeof(double));
+///     stream.fill_zero(sums.data(), sums.size());
+///     add_up(sums.as<double>());
+class Buffer {
+ public:
+  Buffer() = default;
+
+  /// Allocates `bytes` bytes, aligned to 256. Throws as the resource does: Error(memory) if it is
+  /// of a device.
+  Buffer(MemoryResource& resource, std::size_t bytes)
+      : resource_(&resource), data_(resource.allocate(bytes, alignment)), bytes_(bytes) {}
+  /// Takes the memory over; `other` is empty afterwards.
+  Buffer(Buffer&& other) noexcept { swap(other); }
+  /// Frees the memory and takes that of `other` over.
+  Buffer& operator=(Buffer&& other) noexcept {
+    Buffer(std::move(other)).swap(*this);
+    return *this;
+  }
+  ~Buffer() {
+    if (data_ != nullptr) resource_->deallocate(data_, bytes_, alignment);
+  }
+
+  /// Returns the memory; null if there is none. Only device code may follow a pointer to the memory
+  /// of a GPU.
+  std::byte* data() const noexcept { return static_cast<std::byte*>(data_); }
+  /// Returns the size (bytes).
+  std::size_t size() const noexcept { return bytes_; }
+
+  /// Returns the memory as elements of T.
+  template <class T>
+  T* as() const noexcept {
+    return static_cast<T*>(data_);
+  }
+
+ private:
+  static constexpr std::size_t alignment = 256;
+
+  void swap(Buffer& other) noexcept {
+    std::swap(resource_, other.resource_);
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+  }
+
+  MemoryResource* resource_ = nullptr;
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+namespace detail {
+
+/// A memory resource of CCCL 3.1 or later.
+template <class Resource>
+concept AllocatesSync = requires(Resource& resource, void* data, std::size_t size) {
+  data = resource.allocate_sync(size, size);
+  resource.deallocate_sync(data, size, size);
+};
+
+/// A memory resource of CCCL 3.0.
+template <class Resource>
+concept Allocates = requires(Resource& resource, void* data, std::size_t size) {
+  data = resource.allocate(size, size);
+  resource.deallocate(data, size, size);
+};
+
+}  // namespace detail
+
+/// Makes a MemoryResource of a memory resource of CCCL (`cuda::mr`), and so of RMM, for
+/// CudaDeviceOptions::device_memory. Its memory must be of that GPU (`device_accessible`).
+///
+///     rmm::mr::cuda_async_memory_resource pool;
+///     ooc::MemoryResourceAdaptor memory(pool);
+///     ooc::Coordinator coordinator(ooc::make_cuda_device({.device_memory = &memory}));
+///
+/// Refers to a resource that is an lvalue, which must then outlive this, and keeps one that is an
+/// rvalue, such as a `cuda::mr::resource_ref`. It uses the functions without a stream and includes
+/// nothing of CCCL: any version will do, and so will any class with these functions. They are
+/// called by several threads at once. Other exceptions than std::bad_alloc reach the caller of the
+/// pass as they are.
+template <class Resource>
+requires detail::AllocatesSync<Resource> || detail::Allocates<Resource>
+class MemoryResourceAdaptor final : public MemoryResource {
+ public:
+  /// Takes a resource, or refers to it.
+  explicit MemoryResourceAdaptor(Resource&& resource)
+      : resource_(std::forward<Resource>(resource)) {}
+
+  void* allocate(std::size_t bytes, std::size_t alignment) override {
+    if constexpr (detail::AllocatesSync<Resource>) {
+      return resource_.allocate_sync(bytes, alignment);
+    } else {
+      return resource_.allocate(bytes, alignment);
+    }
+  }
+  void deallocate(void* data, std::size_t bytes, std::size_t alignment) override {
+    if constexpr (detail::AllocatesSync<Resource>) {
+      resource_.deallocate_sync(data, bytes, alignment);
+    } else {
+      resource_.deallocate(data, bytes, alignment);
+    }
+  }
+
+ private:
+  Resource resource_;  // a reference if `Resource` is one
+};
+
+/// An lvalue is referred to, an rvalue is kept.
+template <class Resource>
+MemoryResourceAdaptor(Resource&&) -> MemoryResourceAdaptor<Resource>;
+
+/// Host memory that an operation takes beside the chunks, which counts towards
+/// Options::memory_bytes (bytes).
+struct HostBytes {
+  std::size_t fixed = 0;     ///< however many streams there are
+  std::size_t per_lane = 0;  ///< for each stream
+};
+
+}  // namespace ooc

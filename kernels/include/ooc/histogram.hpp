@@ -1,0 +1,230 @@
+#pragma once
+
+#include <ooc/collect.hpp>
+#include <ooc/detail/base/api.hpp>
+#include <ooc/reduce.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace ooc {
+
+inline constexpr std::size_t max_bins = std::size_t{1} << 20;  ///< the most of a histogram
+
+/// A rule for the number of bins, as numpy.histogram_bin_edges() has it. With it, the bins have
+/// equal widths and reach from the minimum to the maximum, for every type. Let n be the number of
+/// finite values, and let the width of bins of integers be 1 at least.
+enum class BinRule {
+  sqrt,     ///< the square root of n
+  sturges,  ///< log2(n) + 1
+  scott     ///< bins of the width 3.49 * (standard deviation) / cbrt(n)
+};
+
+/// How many bins a histogram has: a number, or a rule.
+///
+///     const auto [found, stats] = ooc::histogram(coordinator, source, {.bins = BinRule::scott});
+class BinCount {
+ public:
+  constexpr BinCount(std::size_t number) noexcept : number_(number) {}  ///< 1 to max_bins
+  constexpr BinCount(BinRule rule) noexcept : rule_(rule) {}            ///< See BinRule.
+
+  /// Returns the rule; empty for a number.
+  constexpr std::optional<BinRule> rule() const noexcept { return rule_; }
+  /// Returns the number; 0 for a rule.
+  constexpr std::size_t number() const noexcept { return number_; }
+
+  /// True if both are the same number, or the same rule.
+  friend constexpr bool operator==(const BinCount&, const BinCount&) noexcept = default;
+
+ private:
+  std::size_t number_ = 0;
+  std::optional<BinRule> rule_{};
+};
+
+/// The bins of a histogram.
+struct HistogramOptions {
+  /// 1 to max_bins. A rule excludes `range` and `logarithmic`, and takes a pass over the data
+  /// first.
+  BinCount bins = 256;
+
+  /// The ends of the bins.
+  struct Range {
+    double lower;  ///< edge of the first bin
+    double upper;  ///< edge of the last bin, which it belongs to
+  };
+
+  /// Ends of the first and last bin. Default: 0 to 256 for u1 and -128 to 128 for i1, unless
+  /// `logarithmic`; for all other data the finite minimum and maximum, which a pass before the
+  /// counting pass finds, and with a rule always. A range of width 0 is widened by 0.5 on each
+  /// side.
+  std::optional<Range> range{};
+
+  bool logarithmic = false;  ///< equal widths on a logarithmic scale; the range must be positive
+
+  /// Edges of the bins, if not empty: finite and non-decreasing, 2 to max_bins + 1 of them. The
+  /// other options are ignored then.
+  std::vector<double> edges{};
+};
+
+/// A histogram. Bin i holds the values in [edges[i], edges[i + 1]); the last bin includes its upper
+/// edge. Every element is counted once: sum(counts) + below + above + nan == count. -Inf counts as
+/// below, +Inf as above.
+struct Histogram {
+  std::vector<double> edges;          ///< one more than there are bins; non-decreasing
+  std::vector<std::uint64_t> counts;  ///< of elements in each bin
+  std::uint64_t below = 0;            ///< elements below the first edge
+  std::uint64_t above = 0;            ///< elements above the last edge
+  std::uint64_t nan = 0;              ///< elements that are NaN
+  std::uint64_t count = 0;            ///< all elements
+};
+
+/// Counts the elements of a source in bins, exactly as `numpy.histogram(x.astype(float64), bins,
+/// range)` does, for every element type. (NumPy itself casts the edges to the type of f2 and f4
+/// data; this function does not.) Passes over the source once, or twice if the range must be found
+/// first; OutcomeStats::passes says which. On a GPU the second pass reads only what did not fit its
+/// memory (see Resident). `wanted` applies to each pass.
+///
+///     const auto [found, stats] = ooc::histogram(coordinator, source, {.bins = 100});
+///
+/// For an empty source, the result has bins (with counts of 0) only if a range or edges are given.
+/// If the pass that finds the range is stopped early, the result has no bins.
+///
+/// Throws Error: `usage` for invalid bins or an invalid range; `bad_input` if the data has no
+/// finite value, if its range is too narrow in double precision for so many bins, or if a rule
+/// gives more than max_bins or needs a standard deviation that the data does not have;
+/// `input_changed` if the second pass finds values that the first did not; and as fold() does.
+[[nodiscard]] OOC_API Result<Histogram> histogram(Coordinator& coordinator, const Source& source,
+                                                  const HistogramOptions& options = {},
+                                                  const PassOptions& wanted = {});
+
+/// Number of times that histogram() reads the source: 2 if it must find the range first, else 1.
+/// Throws Error(usage) for invalid options.
+OOC_API std::size_t histogram_passes(const Source& source, const HistogramOptions& options);
+
+/// Returns what dry_run_pass() predicts for histogram() with these arguments. Throws Error(usage)
+/// for invalid options, and as dry_run_pass() does.
+OOC_API Stats dry_run_histogram(const Options& machine, DeviceKind device, const Source& source,
+                                const HistogramOptions& options = {},
+                                const PassOptions& wanted = {});
+
+template <IsElement T>
+class CountBins;
+
+namespace detail::binning {
+struct Bins;
+template <IsElement T>
+CountBins<T> counting_in(std::shared_ptr<const Bins> bins);
+}  // namespace detail::binning
+
+/// The counting of histogram() as an operator, for a known element type, so that it can be folded
+/// together with other operators in one pass.
+template <IsElement T>
+class OOC_API CountBins {
+ public:
+  using Input = T;                                        ///< the element type of the source
+  using Partial = OpaquePartial;                          ///< the counts of a stream
+  static constexpr Merge merge_order = Merge::unordered;  ///< Counts depend on no order.
+  static constexpr bool same_bits_everywhere = true;      ///< See FoldOperator.
+  static constexpr std::string_view partial_name = "ooc.histogram/1";  ///< See SavableFold.
+
+  /// Throws Error(usage) for invalid options, and if they do not determine the range: an operator
+  /// cannot read the data twice.
+  explicit CountBins(const HistogramOptions& options = {});
+
+  /// Makes counters, all 0, for the stream's device.
+  Partial make_partial(Stream& stream) const;
+  /// Counts the elements of a chunk.
+  void consume(Stream& stream, DeviceChunk<const T> in, Partial& partial) const;
+  /// Copies the counts to the host.
+  void finish(Stream& stream, std::span<Partial> partials) const;
+  /// Adds the counts of `part` to those of `total`.
+  void merge(Partial& total, Partial& part) const;
+  /// Returns the histogram of all counts.
+  Histogram result(Partial total) const;
+
+  /// The element type and the bins, as a text.
+  std::string question() const;
+  /// Writes the counts of a total.
+  void save(const Partial& total, std::vector<std::byte>& out) const;
+  /// Reads them. Throws Error(bad_input) for other bytes.
+  void load(std::span<const std::byte> in, Partial& total) const;
+  /// Returns the memory of the bins: see FoldOperator.
+  HostBytes host_bytes() const;
+  /// Returns the number of elements of a total.
+  std::uint64_t records_in(const Partial& total) const;
+
+ private:
+  friend CountBins detail::binning::counting_in<T>(
+      std::shared_ptr<const detail::binning::Bins> bins);
+
+  explicit CountBins(std::shared_ptr<const detail::binning::Bins> bins) : bins_(std::move(bins)) {}
+
+  std::shared_ptr<const detail::binning::Bins> bins_;  // shared by all copies
+};
+
+/// Computes histogram() of a section of a source, or of a whole one, as a PartialResult (see
+/// collect()). The options must determine the range: no section has that of the whole. A section
+/// begins and ends at multiples of 65,536 elements, or at the end of the data. Throws Error(usage)
+/// for other options, and as collect() does.
+[[nodiscard]] OOC_API Result<PartialResult<Histogram>> collect_histogram(
+    Coordinator& coordinator, const Source& section, const HistogramOptions& options,
+    const PassOptions& wanted = {});
+
+/// Reads what PartialResult::save() has returned for such a part. Throws Error as load_part() does.
+[[nodiscard]] OOC_API PartialResult<Histogram> load_histogram(ElementType type,
+                                                              const HistogramOptions& options,
+                                                              std::span<const std::byte> saved);
+
+/// Verifies a result of histogram() on a whole source, given the same options. Reads the source
+/// once more, through the page cache and on the CPU, finds each value's bin by comparing it with
+/// the edges, and shares no other code with histogram(). All counts must be equal, and edges equal
+/// to within their rounding; if not, throws Error(verify), which names the first difference. Throws
+/// also as a pass does, and Error(interrupted) if it is stopped. Uses Options::streams or
+/// Options::threads threads, or by default one for each core.
+OOC_API void verify_histogram(Coordinator& coordinator, const Source& source,
+                              const HistogramOptions& options, const Histogram& found,
+                              const PassOptions& wanted = {});
+
+/// The result of summarize().
+struct Summary {
+  Statistics statistics;  ///< as reduce() returns them
+  Histogram histogram;    ///< as histogram() returns it
+};
+
+/// Options of summarize().
+struct SummaryOptions {
+  ReduceOptions reduce{};        ///< those of reduce()
+  HistogramOptions histogram{};  ///< those of histogram()
+};
+
+/// Computes reduce() and histogram() of a source together, in one pass. If the range of the bins is
+/// not known, another pass finds it first, as in histogram(). If stopped early, both results cover
+/// the same part of the source. Throws Error as reduce() and histogram() do.
+///
+///     const auto [found, stats] = ooc::summarize(coordinator, source);
+///     std::cout << found.histogram.counts.size() << " bins, sum "
+///               << to_string(found.statistics.sum) << '\n';
+[[nodiscard]] OOC_API Result<Summary> summarize(Coordinator& coordinator, const Source& source,
+                                                const SummaryOptions& options = {},
+                                                const PassOptions& wanted = {});
+
+/// Computes collect_reduce() and collect_histogram() of a section together, in one pass. Throws
+/// Error as these do.
+OOC_API Result<std::tuple<PartialResult<Statistics>, PartialResult<Histogram>>> collect_summary(
+    Coordinator& coordinator, const Source& section, const SummaryOptions& options,
+    const PassOptions& wanted = {});
+
+/// Verifies both results: calls verify_reduce(), then verify_histogram(), and throws as these do.
+OOC_API void verify_summary(Coordinator& coordinator, const Source& source,
+                            const SummaryOptions& options, const Summary& found,
+                            const PassOptions& wanted = {});
+
+}  // namespace ooc

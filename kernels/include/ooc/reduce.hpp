@@ -1,0 +1,171 @@
+#pragma once
+
+#include <ooc/collect.hpp>
+#include <ooc/detail/base/api.hpp>
+#include <ooc/detail/base/language.hpp>
+#include <ooc/source.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace ooc {
+
+/// An integer of 128 bits, in which sums of integers are exact.
+__extension__ using int128 = __int128;
+
+/// A value of a dataset, or a sum of values: an exact integer for integer types, a double for
+/// floating types, empty if there is no such value (for example the minimum of no elements).
+///
+///     const ooc::Statistics found = ooc::reduce(coordinator, source).value;
+///     if (found.max.has_value()) std::cout << found.max.value() << '\n';  // as a double
+///     std::cout << to_string(found.sum) << '\n';                         // all digits
+///
+/// It is a std::variant: std::get<ooc::int128>() returns an integer exactly.
+class OOC_API Scalar : public std::variant<std::monostate, int128, double> {
+ public:
+  using variant::variant;
+
+  /// True unless the number is empty.
+  bool has_value() const noexcept { return !std::holds_alternative<std::monostate>(*this); }
+  /// True if the number is an exact integer.
+  bool is_integer() const noexcept { return std::holds_alternative<int128>(*this); }
+
+  /// Returns the nearest double. Throws Error(usage) if the number is empty.
+  double value() const;
+};
+
+/// Returns all digits, in base ten.
+OOC_API std::string to_string(int128 value);
+
+/// Returns the shortest text that reads back as the same value; "nothing" if the number is empty.
+OOC_API std::string to_string(const Scalar& number);
+
+/// How NaN is treated. `propagate`: one NaN makes all statistics NaN, as in NumPy's functions.
+/// `omit`: NaN is skipped, as in NumPy's nan-functions.
+enum class NanPolicy { propagate, omit };
+
+/// Options of reduce().
+struct ReduceOptions {
+  NanPolicy nan = NanPolicy::propagate;  ///< the treatment of NaN
+
+  /// Round sum and mean once, from their exact values, to the nearest double, ties to even. Slower:
+  /// every element is also added to exact counters.
+  bool exact = false;
+};
+
+/// Statistics of all elements. Without elements the sum is 0 and the other values are empty.
+struct Statistics {
+  std::uint64_t count = 0;  ///< all elements, including NaN and infinities
+  std::uint64_t nan = 0;    ///< elements that are NaN
+  std::uint64_t inf = 0;    ///< elements that are infinite, of either sign
+  Scalar sum;               ///< of all elements
+  Scalar min;               ///< the element at argmin
+  Scalar max;               ///< the element at argmax
+
+  std::optional<std::uint64_t> argmin;  ///< first index of the minimum; -0 equals +0
+  std::optional<std::uint64_t> argmax;  ///< first index of the maximum; -0 equals +0
+
+  std::optional<double> mean;      ///< sum / count
+  std::optional<double> variance;  ///< of the population: the mean of the squared deviations
+  std::optional<double> stddev;    ///< the square root of the variance
+};
+
+/// Elements of a tile, the unit from which floating-point results are built up.
+inline constexpr std::size_t tile_elements = 65536;
+
+/// Computes all statistics of a source in one pass, on the coordinator's device. A source without a
+/// type is taken as bytes (u1). Integer sums are exact (128 bits). Floating sums, mean and variance
+/// are computed in double precision and have the same bits for any chunk size, number of streams,
+/// engine and device: each tile has 256 interleaved sums and a second loop for the squared
+/// deviations, and tiles are merged in a binary tree by the formula of Chan, Golub and LeVeque
+/// (1979).
+///
+///     const auto [found, stats] = ooc::reduce(coordinator, source);
+///     std::cout << to_string(found.sum) << '\n';
+///
+/// With ReduceOptions::exact, the sum is infinite only if it is beyond the largest double or if an
+/// element is infinite. The mean of finite elements is then always finite. Variance is never exact.
+///
+/// Data in Fortran order (Format::by_columns) are read in the order of the file. Only argmin and
+/// argmax depend on places: they are the first ones in row-major order, as NumPy's are.
+///
+/// Throws Error as fold() does.
+[[nodiscard]] OOC_API Result<Statistics> reduce(Coordinator& coordinator, const Source& source,
+                                                const ReduceOptions& options = {},
+                                                const PassOptions& wanted = {});
+
+/// reduce() as an operator, for a known element type, so that it can be folded together with other
+/// operators in one pass.
+template <IsElement T>
+class OOC_API Reduction {
+ public:
+  using Input = T;                                       ///< the element type of the source
+  using Partial = OpaquePartial;                         ///< the statistics of tiles
+  static constexpr Merge merge_order = Merge::by_place;  ///< Partials keep their place.
+  static constexpr std::size_t partition_records = tile_elements;   ///< Partitions are tiles.
+  static constexpr bool same_bits_everywhere = true;                ///< See FoldOperator.
+  static constexpr std::string_view partial_name = "ooc.reduce/2";  ///< See SavableFold.
+
+  /// The options are those of reduce(). `column_major` is Source::column_major(): without it,
+  /// argmin and argmax of data in Fortran order count in the order of the file.
+  explicit Reduction(ReduceOptions options = {}, std::vector<ColumnMajorArray> column_major = {})
+      : options_(options), column_major_(std::move(column_major)) {}
+
+  /// Makes a partial without elements, for the stream's device.
+  Partial make_partial(Stream& stream) const;
+  /// Adds the elements of a chunk, which is whole tiles but for the end of the data.
+  void consume(Stream& stream, DeviceChunk<const T> in, Partial& partial) const;
+  /// Takes exact sums, if they were asked for, out of their counters.
+  void finish(Stream& stream, std::span<Partial> partials) const;
+  /// Moves the tiles of `part` to `total`.
+  void merge(Partial& total, Partial& part) const;
+  /// Returns the statistics of all tiles.
+  Statistics result(Partial total) const;
+
+  /// The element type and the options, as a text.
+  std::string question() const;
+  /// Writes the tiles of a total, and the exact sum if there is one.
+  void save(const Partial& total, std::vector<std::byte>& out) const;
+  /// Reads them. Throws Error(bad_input) for other bytes.
+  void load(std::span<const std::byte> in, Partial& total) const;
+  /// Returns the number of elements of a total.
+  std::uint64_t records_in(const Partial& total) const;
+  /// Returns the levels and indices of the nodes of a total.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> nodes_in(const Partial& total) const;
+
+ private:
+  ReduceOptions options_;
+  std::vector<ColumnMajorArray> column_major_;
+};
+
+/// Computes reduce() of a section of a source, or of a whole one, as a PartialResult (see
+/// collect()). A section begins and ends at multiples of tile_elements, or at the end of the data.
+/// Throws Error as collect() does.
+[[nodiscard]] OOC_API Result<PartialResult<Statistics>> collect_reduce(
+    Coordinator& coordinator, const Source& section, const ReduceOptions& options = {},
+    const PassOptions& wanted = {});
+
+/// Reads what PartialResult::save() has returned for such a part. Throws Error as load_part() does.
+[[nodiscard]] OOC_API PartialResult<Statistics> load_reduce(ElementType type,
+                                                            const ReduceOptions& options,
+                                                            std::span<const std::byte> saved);
+
+/// Verifies a result of reduce() on a whole source, given the same options. Reads the source once
+/// more, through the page cache and on the CPU, one value at a time, adds exactly, and shares no
+/// other code with reduce(). All statistics must be equal, except that floating sums, mean and
+/// variance may differ within proven bounds on rounding (unless they are exact); if not, throws
+/// Error(verify), which names the first difference. Throws also as a pass does, and
+/// Error(interrupted) if it is stopped. Uses Options::streams or Options::threads threads, or by
+/// default one for each core.
+OOC_API void verify_reduce(Coordinator& coordinator, const Source& source,
+                           const ReduceOptions& options, const Statistics& found,
+                           const PassOptions& wanted = {});
+
+}  // namespace ooc
