@@ -11,8 +11,8 @@ struct Above {
 };
 
 struct CountAbove {
-  using Input = float;            // the element type of the file
-  using Partial = std::uint64_t;  // of a part of the file; starts as Partial{}
+  using Input = float;            // the type of a value in the file
+  using Partial = std::uint64_t;  // the count of a partition of the data; it begins at 0
   float threshold;
 
   void consume(ooc::Stream& stream, ooc::DeviceSpan<const float> in, Partial& count) const {

@@ -10,7 +10,7 @@
 #include <iostream>
 #include <vector>
 
-/// Adds up the products of columns i and j, of each slices-th row. Column 0 is all ones.
+/// Thread k adds up the products of columns i and j over every slices-th row. Column 0 is all ones.
 struct AddProducts {
   ooc::DeviceRows<const float> in;
   std::size_t slices;
@@ -30,7 +30,7 @@ struct AddProducts {
 struct Moments {
   using Input = ooc::Row<float>;
   using Partial = ooc::DeviceSums<double>;
-  static constexpr auto merge_order = ooc::Merge::unordered;  // one array for each stream
+  static constexpr auto merge_order = ooc::Merge::unordered;  // one Partial for each stream
   std::size_t n, slices = 262144 / (n * n) + 1;               // enough threads for a GPU
 
   Partial make_partial(ooc::Stream& stream) const { return {stream, n * n * slices}; }

@@ -1,4 +1,5 @@
-// Finds weights for the columns of points.npy that give labels.f32, in a loop of its own.
+// Finds the weights of the columns of points.npy with which they add up to labels.f32, by gradient
+// descent. The program has its own loop over chunks, instead of an operator.
 
 #include <thrust/for_each.h>
 #include <thrust/iterator/counting_iterator.h>

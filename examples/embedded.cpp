@@ -1,5 +1,5 @@
-// Runs a pass on a thread of its own, as a program with a window would: `embedded FILE` shows the
-// progress, and stops the pass when a line comes from standard input. The next call goes on there.
+// Runs a pass on its own thread, as a program with a window would. `embedded FILE` shows the
+// progress, and stops the pass when Enter is pressed. The next call continues where it stopped.
 
 #include <ooc/ooc.hpp>
 
@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
   }
   std::stop_source stop;
   std::atomic<double> done = 0;                           // fraction of the file
-  const auto show = [&](const ooc::Progress& progress) {  // called on the pass's thread
+  const auto show = [&](const ooc::Progress& progress) {  // called on the thread of the pass
     if (progress.total_bytes != 0)
       done = static_cast<double>(progress.bytes) / static_cast<double>(progress.total_bytes);
   };
@@ -40,11 +40,11 @@ int main(int argc, char** argv) {
     std::string line;
     if (poll(&input, 1, 0) > 0) {
       if (std::getline(std::cin, line)) stop.request_stop();
-      input.fd = -1;  // poll() looks at it no more
+      input.fd = -1;  // poll() ignores it from now on
     }
   }
   try {
-    const auto [found, stats] = pass.get();  // or the error of the pass
+    const auto [found, stats] = pass.get();  // throws the error of the pass
     std::cout << "mean " << found.mean.value() << " of " << found.count << std::endl;
     std::filesystem::remove(checkpoint);
   } catch (const ooc::Error& error) {

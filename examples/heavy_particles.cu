@@ -4,7 +4,7 @@
 
 #include <iostream>
 
-struct Particle {  // the fields of particles.npy that are wanted
+struct Particle {  // the fields of particles.npy that the program needs
   double mass;
   float x, y;
 

@@ -8,7 +8,7 @@
 struct SumOfSquares {
   using Input = float;
   using Partial = double;
-  static constexpr auto runs_on = ooc::DeviceKind::cpu;  // consume() is a plain loop
+  static constexpr auto runs_on = ooc::DeviceKind::cpu;  // a plain loop cannot run on a GPU
 
   void consume(ooc::Stream&, ooc::DeviceSpan<const float> in, Partial& sum) const {
     for (const float value : in) sum += double{value} * value;

@@ -1,4 +1,5 @@
-// Finds clusters of the rows of points.npy, in the unit cube, from one read if they fit the GPU.
+// Finds clusters of the rows of points.npy, which lie in the unit cube. If the points fit in the
+// memory of the GPU, they are read once.
 
 #include <thrust/for_each.h>
 #include <thrust/iterator/counting_iterator.h>
@@ -10,11 +11,11 @@
 
 constexpr std::size_t clusters = 8, slices = 16384;  // enough threads for a GPU
 
-/// Adds each slices-th row to the sums of its nearest centre. The last column counts the rows.
+/// Adds every slices-th row to the sums of its nearest centre. The last column counts the rows.
 struct Assign {
   ooc::DeviceRows<const float> in;
   const double* centres;
-  double* sums;  // of each centre, of each column, of each slice
+  double* sums;  // a number for each centre, column and slice
   constexpr void operator()(std::size_t slice) const {
     const std::size_t n = in.columns + 1;
     for (const float* row = in.data + slice * in.columns; row < in.end(); row += slices * (n - 1)) {
@@ -33,7 +34,7 @@ struct Assign {
 struct LloydStep {
   using Input = ooc::Row<float>;
   using Partial = ooc::DeviceSums<double>;
-  static constexpr auto merge_order = ooc::Merge::unordered;  // one array for each stream
+  static constexpr auto merge_order = ooc::Merge::unordered;  // one Partial for each stream
   const std::vector<double>& centres;
   Partial make_partial(ooc::Stream& stream) const { return {stream, centres.size() * slices}; }
   void consume(ooc::Stream& stream, ooc::DeviceRows<const float> in, Partial& sums) const {

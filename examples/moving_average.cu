@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 
-/// The mean of an element and of its neighbours: fewer at the ends of the data.
+/// Returns the mean of an element and its neighbours. At the ends of the data there are fewer.
 struct MeanAround {
   ooc::DeviceWindow<const float> in;
   std::ptrdiff_t width;

@@ -32,7 +32,7 @@ struct QuantiseRow {
 
 struct Quantise {
   using Input = ooc::Row<float>;
-  using Output = std::tuple<ooc::Row<std::int8_t>, float>;  // a row of bytes, and its scale
+  using Output = std::tuple<ooc::Row<std::int8_t>, float>;  // a row of bytes and its scale
   static constexpr std::string_view partial_name = "example.quantise/1";
 
   void transform(ooc::Stream& stream, ooc::DeviceRows<const float> in,

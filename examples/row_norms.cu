@@ -17,7 +17,7 @@ struct SumOfSquares {
 };
 
 struct SquaredNorms {
-  using Input = ooc::Row<float>;  // as long as the shape of the file says
+  using Input = ooc::Row<float>;  // its length follows from the shape of the file
   using Output = float;           // one for each row
 
   void transform(ooc::Stream& stream, ooc::DeviceRows<const float> in,

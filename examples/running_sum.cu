@@ -6,18 +6,19 @@
 #include <thrust/scan.h>
 #include <thrust/transform.h>
 
-/// Adds the sum of everything before.
+/// Adds the sum of all elements before the partition.
 struct AddCarry {
   const double* before;
 
   constexpr double operator()(double sum) const { return sum + *before; }
 };
 
-/// On a GPU the last bits of a sum may differ from run to run, since Thrust adds in any order.
+/// A running sum. On a GPU its last bits may differ from run to run, since Thrust does not fix the
+/// order of additions.
 struct RunningSum {
   using Input = float;
   using Output = double;
-  using Carry = double;  // the sum of everything before; 0 at the beginning
+  using Carry = double;  // the sum of all elements before a partition; it begins at 0
 
   void begin(ooc::Stream& stream, ooc::DeviceChunk<const float> in, ooc::DeviceSpan<double> out,
              double* own) const {

@@ -33,7 +33,7 @@ int main() {
   constexpr std::uint64_t shards = 4;
   const CountAbove above{0.5f};
   const auto path = [](std::uint64_t i) { return "above-" + std::to_string(i) + ".part"; };
-  for (std::uint64_t i = 0; i < shards; ++i) {  // each of them could be another process
+  for (std::uint64_t i = 0; i < shards; ++i) {  // each could be a process of its own
     ooc::Coordinator coordinator(ooc::best_device());
     const ooc::Source prices = ooc::open("prices.f32");
     const ooc::Source mine = ooc::shard(prices, i, shards, CountAbove::partition_records);

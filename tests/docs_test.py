@@ -13,7 +13,8 @@ code in the heading above, as in "(exit code 3)". A command without output only 
 differs between runs or machines.
 
 A block below a line <!-- not run --> is not run, for the reason in NOT_RUN. Blocks of C++ and CMake
-are programs of examples/, or parts of one. Blocks without a language are drawings.
+are programs of examples/, or parts of one. A block below a sentence that ends with `NAME`: is a
+whole file, which tutorial_test.py builds. Blocks without a language are drawings.
 """
 
 import dataclasses
@@ -24,6 +25,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -37,6 +39,11 @@ NOT_RUN = {
     ("docs/building.md", "scripts/setup"): "installs and builds, as scripts/test does",
     ("docs/building.md", "cd build/cpu && cpack && apt-get install ./ooc-run_*.deb"):
         "makes and installs packages: debian_test.sh does it",
+    ("docs/library.md", "scripts/setup --build"): "installs and builds, as scripts/demo does",
+    **{("docs/library.md", command): "tutorial_test.py does it"
+       for command in ("ooc-run gen -o prices.f32 --count 10M --pattern uniform --quiet",
+                       "cmake -B build -DCMAKE_BUILD_TYPE=Release "
+                       "-DCMAKE_PREFIX_PATH=$HOME/.local", "cmake --build build")},
     ("docs/library.md", "c++ -std=c++20 -O2 program.cpp $(pkg-config --cflags --libs ooc)"):
         "linking_test.py does it",
     ("CONTRIBUTING.md", "scripts/setup"): "installs and builds, as .ci/run does",
@@ -54,9 +61,11 @@ NOT_RUN = {
     ("docs/troubleshooting.md", "ooc-run reduce big.f32 --io-timeout 2"):
         "a stalling disk: disk_faults_test",
 }
+DRAWN_BY_HAND = {"how-it-works.svg"}
 LANGUAGES = {"", "cmake", "console", "cpp", "text"}
 
 FENCE = re.compile(r"```(\w*)$")
+FILE_NAME = re.compile(r"`([\w.]+)`:$")
 EXIT_CODE = re.compile(r"#+ .*\(exit code (\d+)\)")
 # Time and rate in the last line of a run.
 SPEED = re.compile(r"(?<= in )\d[\d.]* m?s, \d.*")
@@ -78,6 +87,7 @@ class Block:
     lines: list
     is_run: bool
     exit_code: str  # from the heading above
+    name: str  # of the file that it is, from the sentence above; else None
 
     def commands(self):
         """Returns the commands with the output that is shown for each."""
@@ -98,7 +108,7 @@ class Block:
 
 
 def blocks_of(text):
-    blocks, block, above, exit_code = [], None, "", None
+    blocks, block, above, sentence, exit_code = [], None, "", "", None
     for number, line in enumerate(text.splitlines()):
         fence = FENCE.match(line)
         if block is not None:
@@ -108,11 +118,14 @@ def blocks_of(text):
             else:
                 block.lines.append(line)
         elif fence:
-            block = Block(fence[1], number + 1, [], above != "<!-- not run -->", exit_code)
+            name = FILE_NAME.search(sentence)
+            block = Block(fence[1], number + 1, [], above != "<!-- not run -->", exit_code,
+                          name and name[1])
         elif line.startswith("#"):
             code = EXIT_CODE.match(line)
             exit_code = code and code[1]
         above = line
+        sentence = line or sentence
     assert block is None, "a block without an end"
     return blocks
 
@@ -176,6 +189,17 @@ def play(text, look):
         return {path.name: path.read_bytes() for path in stage.place.glob("*.svg")}
 
 
+def contrast(one, other):
+    """Returns the contrast of two colours, 1 to 21, by the formula of WCAG 2."""
+    def luminance(colour):
+        parts = [int(colour[i:i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+                  for part in parts]
+        return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear))
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
 class DocsTest(unittest.TestCase):
     maxDiff = None
 
@@ -198,8 +222,23 @@ class DocsTest(unittest.TestCase):
                     self.assertEqual(drawn, kept.read_bytes(), f"{name} draws another {picture}")
 
     def test_pictures_are_drawn_by_the_readme(self):
-        for picture in (ROOT / "docs").glob("*.svg"):
-            self.assertIn(f"--plot {picture.name}", DOCUMENTS["README.md"])
+        pictures = {path.name for path in (ROOT / "docs").glob("*.svg")}
+        for picture in pictures - DRAWN_BY_HAND:
+            self.assertIn(f"--plot {picture}", DOCUMENTS["README.md"])
+
+    def test_pictures_that_are_drawn_by_hand_are_shown_and_fit_light_and_dark_pages(self):
+        for picture in DRAWN_BY_HAND:
+            self.assertIn(f'src="docs/{picture}"', DOCUMENTS["README.md"])
+            page = DOCUMENTS[f"docs/{Path(picture).stem}.md"]
+            self.assertIn(f'src="{picture}"', page)
+            drawing = (ROOT / "docs" / picture).read_text(encoding="utf-8")
+            ElementTree.fromstring(drawing)
+            colours = set(re.findall(r"#[0-9a-f]{6}\b", drawing))
+            self.assertTrue(colours)
+            for colour in colours:
+                for paper in "#ffffff", "#0d1117":  # of GitHub
+                    self.assertGreater(contrast(colour, paper), 3, f"{colour} on {paper}")
+            self.assertNotIn('width="100%"', drawing, "a background")
 
     def test_what_is_not_run_has_a_reason(self):
         reasons = dict(NOT_RUN)
@@ -239,7 +278,7 @@ class DocsTest(unittest.TestCase):
                     excerpt = "\n".join(block.lines) + "\n"
                     self.assertTrue(any(excerpt in program for program in programs),
                                     f"{name}:{block.line}: is in no program of examples/")
-                elif block.language == "cmake":
+                elif block.language == "cmake" and not block.name:
                     for line in block.lines:
                         self.assertIn(target.sub("TARGET", line), build, f"{name}:{block.line}")
                 shown[block.language] = shown.get(block.language, 0) + 1

@@ -140,6 +140,10 @@ if [[ -x $build/ranks ]]; then
     'by 3 ranks' in open('output.txt').read()"
 fi
 
+ran+=(plain_loop)
+"$build/plain_loop" | tee output.txt
+check plain_loop "np.loadtxt('output.txt') == np.sum(values > 0.5)"
+
 ran+=(in_memory)
 "$build/in_memory" | tee output.txt
 check in_memory "np.isclose(float(open('output.txt').read()), 1e18 / 3, rtol=1e-5)"

@@ -94,6 +94,10 @@ refuse c++20 'use of deleted function' <<'PROGRAM'
 ooc::Source copy_of(const ooc::Source& source) { return source; }
 PROGRAM
 
+echo "the tutorial"
+cd "$work"
+CXX=$compiler /usr/bin/python3 "$tests/tutorial_test.py" "$work/prefix/bin/ooc-run"
+
 # If ccache calls the compiler, it finds what an earlier run has compiled in another directory, if
 # the headers were the same.
 export CCACHE_BASEDIR=$work CCACHE_NOHASHDIR=1

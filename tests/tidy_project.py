@@ -107,3 +107,20 @@ def with_all_they_include(headers):
                     if name in FILES)
         left |= set(re.findall(r"#include <(ooc/[^>]+)>", TEXT[file])) - found
     return found
+
+
+def without_code(markdown):
+    return re.sub(r"^```.*?^```", "", markdown, flags=re.S | re.M)
+
+
+def is_code(name):
+    path = Path(name)
+    return path.suffix in CODE or path.name == "CMakeLists.txt" or name.startswith(
+        ("scripts/", ".ci/")) or name == "datasets/fetch"
+
+
+def lines_with(texts, pattern, allowed=lambda name: False):
+    """Returns the lines of `texts` that match `pattern`, but for files that are allowed to."""
+    return [f"{name}:{number}: {line.strip()}"
+            for name, text in texts.items() if not allowed(name)
+            for number, line in enumerate(text.splitlines(), 1) if re.search(pattern, line)]

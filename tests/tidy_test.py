@@ -5,20 +5,11 @@ import re
 import unittest
 from pathlib import Path
 
-from tidy_project import (CODE, CPP_CODE, FILES, LAYERS, ROOMS, ROOT, TEXT, UMBRELLA,
-                          included_file, layer_of, layer_of_header, public_headers, room_of,
-                          with_all_they_include)
+from tidy_project import (CPP_CODE, FILES, LAYERS, ROOMS, ROOT, TEXT, UMBRELLA, included_file,
+                          is_code, layer_of, layer_of_header, lines_with, public_headers, room_of,
+                          with_all_they_include, without_code)
 
 MAX_SOURCES = 16  # in a room
-
-# Names that were replaced by those of docs/glossary.md, and vague words. Neither may come back.
-OLD_NAMES = re.compile(
-    r"\b(IoWay|choose_(read|write)_way|Hidden|HiddenPartial|Together|StallTime|Compute|Cause|"
-    r"Activity|plan_(pass|histogram|convert|matmul)|try_out|lies_in_memory|RunPlan|BenchPlan|"
-    r"settle)\b")
-VAGUE_WORDS = re.compile(
-    r"\b(nobody|somebody|anybody|everybody|whoever|whomever|mend(s|ed|ing)?|boils? down)\b", re.I)
-HEADLESS = re.compile(r"^\s*(///?|#) (What|Who|Whose|Whom|Of an?|Whether) (?!.*\?$)")
 
 MAX_COLUMNS = 100
 MAX_LINES = 400
@@ -37,8 +28,7 @@ LANGUAGE = "io/include/ooc/detail/base/language.hpp"
 MAX_PUBLIC = 25  # 24, and that of ooc::mpi
 
 # Documents for those who change the library, which may name its parts.
-INSIDE = re.compile(r"(io|lib|kernels|mpi|apps|bench)/.*|docs/decisions/.*|docs/glossary\.md|"
-                    r"CONTRIBUTING\.md")
+INSIDE = re.compile(r"(io|lib|kernels|mpi|apps|bench)/.*|docs/decisions/.*|CONTRIBUTING\.md")
 
 # Headers without a test file of the same name, and the files that test them.
 TESTED_ELSEWHERE = {
@@ -100,16 +90,6 @@ THIRD_PARTY = {
 CUDA = re.compile(r"cuda[\w./]*|cublas_v2\.h|thrust/.+|cub/.+|nvtx3/.+")
 
 
-def without_code(markdown):
-    return re.sub(r"^```.*?^```", "", markdown, flags=re.S | re.M)
-
-
-def is_code(name):
-    path = Path(name)
-    return path.suffix in CODE or path.name == "CMakeLists.txt" or name.startswith(
-        ("scripts/", ".ci/")) or name == "datasets/fetch"
-
-
 def functions(code):
     """Yields the head and the number of lines of each function of namespaces and classes."""
     blocks, begin = [], 0
@@ -144,9 +124,7 @@ def may_use_cuda(name):
 class TidyTest(unittest.TestCase):
     def check_lines(self, texts, pattern, rule, allowed=lambda name: False):
         """Fails if a line of `texts` matches `pattern`, unless its file is allowed to."""
-        found = [f"{name}:{number}: {line.strip()}"
-                 for name, text in texts.items() if not allowed(name)
-                 for number, line in enumerate(text.splitlines(), 1) if re.search(pattern, line)]
+        found = lines_with(texts, pattern, allowed)
         self.assertFalse(found, f"{rule}:\n" + "\n".join(found))
 
     def library_code(self):
@@ -261,15 +239,6 @@ class TidyTest(unittest.TestCase):
         for name, text in code.items():
             self.assertTrue(text.endswith("\n"), f"{name} ends without a newline")
 
-    def test_words_have_one_meaning(self):
-        self.check_lines(CPP_CODE, OLD_NAMES, "names that were replaced (docs/glossary.md)")
-        plain = {name: text for name, text in TEXT.items()
-                 if (is_code(name) or name.endswith(".md")) and name != "tests/tidy_test.py"}
-        self.check_lines(plain, VAGUE_WORDS, "say which program, thread or function is meant")
-        code = {name: text for name, text in plain.items() if is_code(name)}
-        self.check_lines(code, HEADLESS, "a comment says what something is or does, without free "
-                         "relative clauses (What ..., Whether ...)")
-
     @staticmethod
     def option_tables():
         return "".join(text for name, text in TEXT.items() if name.endswith("_options.hpp"))
@@ -299,15 +268,6 @@ class TidyTest(unittest.TestCase):
             body = re.search(rf"\b(?:struct|class) (?:OOC_API )?{owner} {{(.*?)^}};", headers,
                              re.S | re.M)
             self.assertRegex(body.group(1) if body else "", rf"\b{member}\b", setting)
-
-    def test_the_glossary_names_what_there_is(self):
-        glossary = TEXT["docs/glossary.md"]
-        words = re.findall(r"^\| ([^|`]+) \| \S", glossary, re.M)
-        self.assertGreaterEqual(len(words), 40)
-        names = {name for text in CPP_CODE.values() for name in re.findall(r"\w+", text)}
-        unknown = [name for name in re.findall(r"`([A-Za-z_]\w*(?:::\w+)*)(?:\(\))?`", glossary)
-                   if not set(name.split("::")) - {"ooc", "std"} <= names]
-        self.assertFalse(unknown, "the glossary names what is not in the code")
 
     def test_files_are_short(self):
         too_long = [f"{name}: {text.count(chr(10))} lines" for name, text in TEXT.items()
@@ -384,6 +344,25 @@ class TidyTest(unittest.TestCase):
                     self.assertIn(header, public, name)
         listed = TEXT["docs/library.md"].partition("\n## Headers\n")[2].partition("\n## ")[0]
         self.assertEqual(set(re.findall(r"ooc/\w+\.hpp", listed)), public, "docs/library.md")
+
+    def test_the_tutorial_has_tables_of_all_options_and_errors(self):
+        headers = "".join(text for name, text in CPP_CODE.items() if "/include/ooc/" in name)
+
+        def rows_of(kind):
+            """Returns the names in the first column of a table of docs/library.md."""
+            table = re.search(rf"(?m)^\| (?:field of )?`{kind}`.*((?:\n\|.*)+)",
+                              TEXT["docs/library.md"])[1]
+            return re.findall(r"`([\w.]+)`", "".join(re.findall(r"(?m)^\| [^|]+ \|", table)))
+
+        for kind in ("Options", "PassOptions", "Format", "ErrorKind"):
+            body = re.search(rf"\n(?:struct|enum class) (?:OOC_API )?{kind} {{(.*?)\n}};", headers,
+                             re.S)[1]
+            names = re.findall(r'(?m)^  (?:[^=\n]* )?([a-z_]+)(?: =.*|{.*})?[;,][ "]*$', body)
+            self.assertGreater(len(names), 4, kind)
+            self.assertEqual(sorted(rows_of(kind)), sorted(names), f"the table of {kind}")
+        fields = {name.split(".")[-1] for name in rows_of("Stats")}
+        self.assertGreater(len(fields), 20)
+        self.assertLessEqual(fields, set(re.findall(r"\w+", headers)), "the table of Stats")
 
     def test_every_header_has_a_test(self):
         untested = []
