@@ -1,6 +1,5 @@
 #pragma once
 
-#include <ooc/detail/dataset/target_file.hpp>
 #include <ooc/detail/operators/fold_operation.hpp>
 #include <ooc/detail/operators/output_job.hpp>
 #include <ooc/detail/operators/outputs.hpp>

@@ -231,7 +231,7 @@ class Scan final : public Operation {
   void abort() noexcept override { order_.abort(); }
 
   /// Returns the carry after the records that the pass has covered.
-  PartialResult<Value> take_part(Cover cover) {
+  Found<Value> take_part(Cover cover) {
     const Finder finder(op_);
     auto part = std::make_unique<PartOf<Finder>>(finder);
     for (const Lane& lane : lanes_) part->add(0, 0, lane.last);

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/dataset/residency.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
 
 #include <sys/syscall.h>
 
@@ -41,7 +41,8 @@ TEST_F(Residency, TellsWarmFromCold) {
 TEST_F(Residency, CountsTheExtentsOnly) {
   std::vector<File> files;
   files.push_back(File::open(path_));
-  const Source half = SourceAccess::of_files(std::move(files), {{0, 0, file_bytes / 2}}, {ElementType::u1, false});
+  const Source half =
+      SourceAccess::of_files(std::move(files), {{0, 0, file_bytes / 2}}, {ElementType::u1, false});
   test::evict(path_);
   const test::HeldInPageCache held(path_, file_bytes / 2);
   test::evict(path_, file_bytes / 2);
@@ -63,8 +64,8 @@ TEST_F(Residency, CountsHoles) {
   std::vector<File> files;
   files.push_back(File::open(path_));
   files.push_back(File::open(all));
-  const Source parts = SourceAccess::of_files(std::move(files), {{0, 0, file_bytes}, {1, 5, file_bytes}},
-                     {ElementType::u1, false});
+  const Source parts = SourceAccess::of_files(
+      std::move(files), {{0, 0, file_bytes}, {1, 5, file_bytes}}, {ElementType::u1, false});
   EXPECT_EQ(hole_fraction(parts), 0.5);
 }
 
@@ -103,8 +104,9 @@ TEST_F(Residency, CountsPiecesThatRunAcrossFiles) {
   std::vector<File> files;
   files.push_back(File::open(path_));
   files.push_back(File::open(cold));
-  const Source both = SourceAccess::of_files(std::move(files), {{0, 0, 10 * MiB}, {1, 0, 0}, {1, 1 * MiB, 10 * MiB}},
-                    {ElementType::u1, false});
+  const Source both = SourceAccess::of_files(std::move(files),
+                                             {{0, 0, 10 * MiB}, {1, 0, 0}, {1, 1 * MiB, 10 * MiB}},
+                                             {ElementType::u1, false});
   if (!page_cache_fraction(both)) GTEST_SKIP() << test::needs_page_cache;
   // The second piece has 2 MiB of the cached file and 6 MiB of the evicted one.
   EXPECT_EQ(cached_pieces(cached_runs(both), 8 * MiB), (std::vector<bool>{true, false, false}));

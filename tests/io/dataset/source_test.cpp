@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <ooc/detail/dataset/source_access.hpp>
-#include <ooc/source.hpp>
 
 #include <cstdint>
 #include <filesystem>

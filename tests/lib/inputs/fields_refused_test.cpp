@@ -126,7 +126,7 @@ TEST_P(StructTest, IsNotReadAsSomethingElse) {
   const Source numbers = open(dir_.write("x.f64", std::string(160, 'x')));
   refuse(std::type_identity<Weighed>{}, "holds float64, the operator takes structs {mass:<f8",
          numbers);
-  const Source plain(File::open(dir_.path() / "x.f64"));
+  const Source plain = open_bytes(dir_.path() / "x.f64");
   EXPECT_NO_THROW(fold(*coordinator_, Ignore<Weighed>{}, plain));
 }
 

@@ -41,12 +41,14 @@ struct Foreign {
 };
 
 }  // namespace
+}  // namespace ooc::detail
 
 template <>
-struct ElementOf<Foreign> {
+struct ooc::ElementOf<ooc::detail::Foreign> {
   using type = std::int16_t;
 };
 
+namespace ooc::detail {
 namespace {
 
 class InputTypeTest : public testing::Test {

@@ -1,4 +1,4 @@
-#include "parts/json_text.hpp"
+#include "json/json_text.hpp"
 
 #include <ooc/error.hpp>
 

@@ -54,8 +54,8 @@ class PartFileTest : public testing::Test {
     file.input.push_back(
         {.name = "x \xff", .bytes = ~std::uint64_t{0}, .modified_ns = -7, .hash = 9});
     const std::vector<RecordRange> covers{{0, 5}, {7, std::uint64_t{1} << 60}};
-    file.add(std::uint64_t{1} << 61, covers, saved("first"));
-    file.add(std::uint64_t{1} << 61, covers, saved("second"));
+    add_part(file, std::uint64_t{1} << 61, covers, saved("first"));
+    add_part(file, std::uint64_t{1} << 61, covers, saved("second"));
     return file;
   }
 
@@ -154,7 +154,7 @@ TEST_F(PartFileTest, SaysWhatIsWrong) {
   file = example();
   const std::vector<RecordRange> others{{0, 6}};
   expect_error(ErrorKind::usage, "covers the records 0 to 6, the others 0 to 5, 7 to",
-               [&] { file.add(file.records, others, saved("third")); });
+               [&] { add_part(file, file.records, others, saved("third")); });
 }
 
 TEST_F(PartFileTest, OfOtherDataOrQuestions) {

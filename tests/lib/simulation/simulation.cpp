@@ -6,7 +6,6 @@
 #include <ooc/detail/checksum/checksum.hpp>
 #include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/detail/engine/queue_tuner.hpp>
-#include <ooc/detail/pass/run_pass.hpp>
 #include <ooc/detail/pool/chunk_pool.hpp>
 #include <ooc/detail/pool/tickets.hpp>
 #include <ooc/detail/transfer/reader.hpp>
