@@ -67,7 +67,7 @@ class VerifiedTest(CliTest):
             self.assertNotIn("verified", self.succeed(command, "x.u8").stdout)
 
     def test_it_is_not_for_files_that_are_written(self):
-        self.refuse(2, "unknown option '--verify'", "convert", "x.u8", "-o", "y.u16", "--verify")
+        self.check_error(2, "convert", "x.u8", "-o", "y.u16", "--verify")
 
     def test_rows_of_a_product_that_cannot_be_checked(self):
         """Rows of a product that are NaN are counted as unchecked."""
