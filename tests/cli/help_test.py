@@ -171,14 +171,15 @@ class CompletionTest:
             self.assertEqual(found[line] - {""}, set(words), line)
 
     def test_commands(self):
-        self.check({"ooc-run ": {*OPTIONS, "help"}, "ooc-run his": {"histogram"},
-                    "ooc-run help ": {*OPTIONS, "tuning"}, "ooc-run help tu": {"tuning"},
+        self.check({"ooc-run ": {*OPTIONS, "help", "stats"}, "ooc-run his": {"histogram"},
+                    "ooc-run sta": {"stats"}, "ooc-run help ": {*OPTIONS, "tuning", "stats"},
+                    "ooc-run help tu": {"tuning"},
                     "ooc-run --generate ": {"man", "reference", "complete-bash", "complete-zsh",
                                             "complete-fish"}})
 
     def test_options(self):
         self.check({f"ooc-run {command} --": {"--help", *(f"--{option.name}" for option in options)}
-                    for command, options in OPTIONS.items()})
+                    for command, options in {**OPTIONS, "stats": OPTIONS["reduce"]}.items()})
 
     def test_values(self):
         lines = {}

@@ -51,7 +51,9 @@ class HintsTest(CliTest):
             "histogram --bins a.f32": 2, "stat a.f32": 2, "describe a.f32": 2, "cat a.f32": 2,
             "reduce a.f32 --trace x.json": 2, "gen x.f32 --size 8": 2, "doctor . .": 2,
             "histogram a.f32 --range 5:1": 2, "histogram a.f32 --plot x.pdf": 2,
-            "reduce a.f32 --bins 3": 2,
+            "reduce a.f32 --bins 3": 2, "reduce a.f32 --rows 3": 2, "info a.f32 --rows 3": 2,
+            "convert a.f32 -o y.npy --rows 3": 2, "matmul a.f32 a.f32 --rows 3 -o y.npy": 2,
+            "doctor --rows 3": 2, "reduce a.f32 --gpu": 2, "histogram a.f32 --limit 3": 2,
         })
 
     def test_values_of_a_few(self):

@@ -114,6 +114,19 @@ class EmptyTest(CliTest):
                          [0, 0, 0, 0])
         self.assertEqual(set(result.values()), {None})
 
+    def test_a_warning_says_that_there_are_no_values(self):
+        """Also of a pipe: the program before it may have failed."""
+        self.write("empty.f32", b"")
+        for words in (["reduce"], ["histogram", "--range", "0:1"], ["reduce", "--histogram", "2",
+                                                                    "--range", "0:1"]):
+            for source in (["empty.f32"], ["-", "--dtype", "f4"]):
+                done = self.succeed(*words, *source, "-q", stdin=subprocess.DEVNULL)
+                self.check_message(done)
+                warning, = self.json(*words, *source, stdin=subprocess.DEVNULL)["warnings"]
+                self.assertEqual(done.stderr, f"ooc-run: warning: {warning}\n")
+        self.write("x.f32", bytes(8))
+        self.assertEqual(self.json("reduce", "x.f32", "--count", 0)["warnings"], [])
+
     def test_bins_that_are_given_hold_zeros(self):
         path = self.write("empty.f32", b"")
         for words in (("--range", "1:5", "--bins", 2), ("--edges", "1,3,5")):

@@ -240,8 +240,25 @@ class TextTest(CliTest):
                         self.assertIn(quiet.stderr, self.succeed(*words, *more).stderr)
                         self.assertEqual(self.json(*words, *more)["warnings"], warnings)
                     self.succeed(*words, "--shard", "0/1", "-o", "x.part", "--force")
-                    self.assertEqual(self.succeed("merge", "x.part", "-q").stderr, quiet.stderr)
-                    self.assertEqual(self.json("merge", "x.part")["warnings"], warnings)
+                    if data:
+                        self.assertEqual(self.succeed("merge", "x.part", "-q").stderr, quiet.stderr)
+                        self.assertEqual(self.json("merge", "x.part")["warnings"], warnings)
+
+    def test_sizes_that_are_not_those_asked_for(self):
+        self.write("x.f32", np.ones(1 << 20, "f4"))
+        words = ["reduce", "x.f32", "--device", "cpu", "--direct", "no"]
+        for size in (["--chunk", "100"], ["--chunk", "300000"], ["--vram", "1G"]):
+            done = self.succeed(*words, *size)
+            self.check_message(done)
+            note, = done.stderr.splitlines()
+            self.assertIn(note.removeprefix("ooc-run: note: "),
+                          self.json(*words, *size)["run"]["reasons"])
+            self.assertEqual(self.succeed(*words, *size, "-q").stderr, "")
+        # Nothing is rounded, or there is no more than fits.
+        for size in (["--chunk", "256K"], ["--chunk", "64M"], ["--memory", "64M"]):
+            self.assertEqual(self.succeed(*words, *size).stderr, "")
+        plan = self.json(*words, "--vram", "1G", "--explain")["result"]["plan"]
+        self.assertIn("--vram has no effect", " ".join(plan["reasons"]))
 
     def test_what_would_show_more(self):
         tail = np.ones(1000, "f4")

@@ -226,6 +226,18 @@ class EnvironmentTest(CliTest):
         self.assertEqual(self.json("stats", path)["result"], self.json("reduce", path)["result"])
         self.assertEqual(self.succeed("stats", "-h").stdout, self.succeed("reduce", "-h").stdout)
 
+    def test_help_of_an_option(self):
+        """As all commands have it, also of one that -h and --help only name."""
+        for word in ("--bins", "bins", "device", "-o", "resume", "--histogram"):
+            done = self.succeed("help", word)
+            self.check_message(done, done.stdout)
+            self.assertEqual(done.stderr, "")
+        self.assertEqual(self.succeed("--help", "--bins").stdout,
+                         self.succeed("help", "--bins").stdout)
+        self.assertIn("Usage: ooc-run histogram", self.succeed("help", "histogram").stdout)
+        for word in ("--bnis", "resum", "xyzzy", "-x", "describe", "--", ""):
+            self.check_error(2, "help", word)
+
     def test_help_takes_one_command(self):
         self.check_error(2, "help", "reduce", "histogram")
         self.check_error(2, "help", "help", "reduce")
