@@ -9,10 +9,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import jsonschema
 import numpy as np
 
-from mpi_support import (ENVIRONMENT, JOBS, MPI_PROGRAM, MPIRUN, PROGRAM, SCHEMA, MpiTest,
+from mpi_support import (ENVIRONMENT, JOBS, MPI_PROGRAM, MPIRUN, PROGRAM, VALIDATOR, MpiTest,
                          errors_in, mpirun, ranks_of, run_tests, saved_records)
 
 
@@ -25,7 +24,7 @@ class Answers(MpiTest):
                     run = mpirun(*words, "--json", "--chunk", "1M", ranks=ranks)
                     self.assertEqual(run.returncode, 0, run.stderr)
                     document = json.loads(run.stdout)  # one document
-                    jsonschema.validate(document, SCHEMA, jsonschema.Draft202012Validator)
+                    VALIDATOR.validate(document)
                     self.assertEqual(document["result"], expected)
                     shares = document["run"]["ranks"] or []
                     if ranks > 1 and expected["count"] != 0:
@@ -71,7 +70,7 @@ class Answers(MpiTest):
                              "--json", "--memory", "20M", ranks=ranks)
                 self.assertEqual(run.returncode, 0, run.stderr)
                 document = json.loads(run.stdout)
-                jsonschema.validate(document, SCHEMA, jsonschema.Draft202012Validator)
+                VALIDATOR.validate(document)
                 np.testing.assert_array_equal(np.load("c.npy"), product)
                 result = document["result"]
                 self.assertTrue(result["verified"])
@@ -179,7 +178,7 @@ class Failures(MpiTest):
         text, errors = process.communicate(timeout=100)
         self.assertIn(process.returncode, (130, 143), errors)
         document = json.loads(text)  # one document
-        jsonschema.validate(document, SCHEMA, jsonschema.Draft202012Validator)
+        VALIDATOR.validate(document)
         self.assertTrue(document["result"]["partial"])
         count = document["result"].get("count", 0)  # it is a document of nothing if that takes long
         self.assertEqual(document["result"]["covered_bytes"], 4 * count)

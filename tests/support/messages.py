@@ -91,6 +91,8 @@ class Messages:
         if not ACCEPT:
             return [command for command, runs in self.expected.items()
                     if len(runs) > len(self.printed.get(command, []))]
+        if self.printed == self.expected:
+            return []
         for runs in self.printed.values():
             while len(runs) > 1 and runs[-1] == runs[-2]:
                 runs.pop()
