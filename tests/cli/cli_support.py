@@ -69,7 +69,7 @@ class CliTest(unittest.TestCase):
         self.is_skipped = False
 
     def tearDown(self):
-        if not self.is_skipped:
+        if not self.is_skipped and self._outcome.success:  # else it may have ended early
             self.assertEqual(self.messages.end(), [], "expected of commands that were not run")
 
     def skipTest(self, reason):

@@ -307,7 +307,7 @@ class RefusalTest(ExplainTest):
         if self.run_program("reduce", path, "--device", "cuda").returncode == 0:
             self.skipTest("there is a GPU")
         for words in (("histogram",), ("reduce",), ("bench",), ("convert", "-o", "y.f64")):
-            self.check_error(8, *words, path, "--device", "cuda", "--explain")
+            self.refuse(8, "no usable GPU", *words, path, "--device", "cuda", "--explain")
 
 
 if __name__ == "__main__":

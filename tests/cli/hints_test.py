@@ -91,9 +91,11 @@ class HintsTest(CliTest):
             "convert a.f32 -o taken.f16": 6, "convert a.f32 -o new/x.f16": 6,
             "convert a.f32 -o folder": 6, "convert a.f32": 2, "convert square.npy new.npy": 2,
             "convert a.f32 -o a.f32": 2, "convert a.f32 -o x.npy --shape 3x3": 2,
-            "gen -o x.f32": 2, "gen -o x.f32 --size 10": 2, "gen -o x.f32 --size 100000T": 6,
+            "gen -o x.f32": 2, "gen -o x.f32 --size 10": 2,
             "matmul square.npy square.npy -o c.f16": 2,
         })
+        self.refuse(6, "ENOSPC|EFBIG", "gen", "-o", "x.f32", "--size", "100000T",
+                    hint="make room|another disk")
 
     def test_products(self):
         self.check({

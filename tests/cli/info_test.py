@@ -210,7 +210,7 @@ class RefusalTest(InfoTest):
         path = self.write("x.f32", bytes(64))
         if self.run_program("info", path, "--device", "cuda").returncode == 0:
             self.skipTest("there is a GPU")
-        self.check_error(8, "info", path, "--device", "cuda")
+        self.refuse(8, "no usable GPU", "info", path, "--device", "cuda")
 
 
 if __name__ == "__main__":

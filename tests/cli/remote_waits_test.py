@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of web servers that let a run wait: it ends after a time, with the right answer or error."""
+"""Tests of web servers that let a run wait: it ends with the right answer or error."""
 
 import signal
 import threading
