@@ -36,6 +36,12 @@ def clean_environment(**variables):
     return {**ours, "LANG": "C.UTF-8", **variables}
 
 
+def messages_of(stderr):
+    """Returns errors, warnings and notes, without progress and the verdict of longer runs."""
+    return "".join(re.findall(r"(?m)^(?:ooc-run: (?:error|warning|note): |  (?:why|hint): ).*\n",
+                              stderr))
+
+
 def default_signals():
     """Resets signals that are ignored where the test runs, as in the background of a shell."""
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -89,10 +95,15 @@ class CliTest(unittest.TestCase):
         done = subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True,
                               cwd=self.directory, timeout=300, check=False,
                               env=clean_environment(**(env or {})), **options)
-        variables = (f"{name}={value}" for name, value in (env or {}).items()
-                     if not str(value).startswith("/"))  # paths differ between machines
-        done.command = shlex.join([*variables, "ooc-run", *map(str, words)])
+        done.command = self.command_line(words, env)
         return done
+
+    @staticmethod
+    def command_line(words, env):
+        """Returns a command as tests/messages has it: without paths, which differ by machine."""
+        variables = (f"{name}={value}" for name, value in (env or {}).items()
+                     if not str(value).startswith("/"))
+        return shlex.join([*variables, "ooc-run", *map(str, words)])
 
     def start(self, *words, env=None, preexec_fn=default_signals):
         """Starts the program; it is killed when the test ends."""
@@ -100,6 +111,7 @@ class CliTest(unittest.TestCase):
                                    stderr=subprocess.PIPE, text=True, cwd=self.directory,
                                    env=clean_environment(**(env or {})), preexec_fn=preexec_fn)
         self.addCleanup(process.kill)
+        process.command = self.command_line(words, env)
         return process
 
     def at_work(self, *words, env=None, preexec_fn=default_signals):
@@ -142,9 +154,9 @@ class CliTest(unittest.TestCase):
         return re.sub(r"(127\.0\.0\.1|localhost):\d+", r"\1:PORT", text.replace(PROGRAM, "ooc-run"))
 
     def check_message(self, done, text=None):
-        """Checks that a command has printed on stderr what tests/messages expects, or that this
-        part of it does."""
-        text = self.without_places(done.stderr if text is None else text)
+        """Checks that a command has printed the messages that tests/messages expects, or that this
+        text is what is expected."""
+        text = self.without_places(messages_of(done.stderr) if text is None else text)
         self.assertTrue(text.endswith("\n") or not text, text)
         difference = self.messages.differ(self.without_places(done.command), text)
         if difference:

@@ -162,7 +162,7 @@ class PlotTest(CliTest):
         self.plot("x.u8")
         svg = ElementTree.parse(self.path("p.svg")).getroot()
         done = self.succeed("histogram", "x.u8", "--plot", "p.png", "--device", "cpu")
-        self.assertIn("ooc-run: note: wrote p.png, a picture of the histogram\n", done.stderr)
+        self.check_message(done)
         self.assertEqual(png_size(Path(self.path("p.png")).read_bytes()),
                          (2 * int(svg.get("width")), 2 * int(svg.get("height"))))
 

@@ -206,8 +206,7 @@ class ReportTest(CliTest):
 
     def test_it_is_said(self):
         self.write("x.u8", bytes(100))
-        done = self.succeed("reduce", "x.u8", "--report", "r.html")
-        self.assertIn("ooc-run: note: wrote r.html, a report of the run\n", done.stderr)
+        self.check_message(self.succeed("reduce", "x.u8", "--report", "r.html"))
         done = self.succeed("reduce", "x.u8", "--report", "r.html", "--force", "--quiet")
         self.assertEqual(done.stderr, "")
 
