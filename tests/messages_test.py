@@ -26,7 +26,7 @@ class SomeTest(CliTest):
             self.check_message(self.run_program(*words))
 main()
 """
-GOLDEN = "== SomeTest.test_one\n$ ooc-run a\nerror: 1\n  hint: x\n"
+GOLDEN = "== SomeTest.test_one\n$ ooc-run a\nooc-run: error: 1\n  hint: x\n"
 
 
 class MessagesTest(unittest.TestCase):
@@ -39,7 +39,7 @@ class MessagesTest(unittest.TestCase):
         program = self.directory / "program"
         program.write_text(f"#!/bin/sh\ncat {self.directory}/said >&2\n")
         program.chmod(0o755)
-        (self.directory / "said").write_text("error: 1\n  hint: x\n")
+        (self.directory / "said").write_text("ooc-run: error: 1\n  hint: x\n")
 
     def run_test(self, golden, commands=(["a"],), accept=False):
         """Runs the script; returns if its test has passed, and what it has printed."""
@@ -54,8 +54,8 @@ class MessagesTest(unittest.TestCase):
         return done.returncode == 0, done.stderr
 
     def test_what_is_expected_passes(self):
-        for golden in (GOLDEN, GOLDEN.replace("error: 1", "err…"),
-                       GOLDEN.replace("error: 1\n  hint: x", "…")):
+        for golden in (GOLDEN, GOLDEN.replace("ooc-run: error: 1", "ooc…err…"),
+                       GOLDEN.replace("ooc-run: error: 1\n  hint: x", "…")):
             self.assertTrue(self.run_test(golden)[0])
         self.assertTrue(self.run_test(GOLDEN, (["a"], ["a"]))[0])
 
@@ -63,13 +63,14 @@ class MessagesTest(unittest.TestCase):
         for golden in (GOLDEN.replace("error: 1", "error: 2"), GOLDEN.replace("  hint: x\n", ""),
                        GOLDEN.replace("$ ooc-run a", "$ ooc-run b"), "", None,
                        GOLDEN.replace("test_one", "test_two"),
-                       GOLDEN + "\n$ ooc-run a\nerror: 2\n"):
+                       GOLDEN + "\n$ ooc-run a\nooc-run: error: 2\n"):
             passed, text = self.run_test(golden, (["a"], ["a"]))
             self.assertFalse(passed)
             self.assertIn("scripts/accept-messages", text)
 
     def test_what_is_not_used_fails(self):
-        for more in ("\n$ ooc-run b\nerror: 1\n", "\n$ ooc-run a\nerror: 1\n  hint: x\n"):
+        for more in ("\n$ ooc-run b\nooc-run: error: 1\n",
+                     "\n$ ooc-run a\nooc-run: error: 1\n  hint: x\n"):
             passed, text = self.run_test(GOLDEN + more)
             self.assertFalse(passed)
             self.assertIn("not run", text)
@@ -78,8 +79,8 @@ class MessagesTest(unittest.TestCase):
         other = "== OtherTest.test_it\n$ ooc-run x\n…\n"
         commands = (["a"], ["a"], ["b"])
         both = unparse({"OtherTest.test_it": {"ooc-run x": [["…"]]},
-                        "SomeTest.test_one": {"ooc-run a": [["error: …", "  hint: x"]],
-                                              "ooc-run b": [["error: 1", "  hint: x"]]}})
+                        "SomeTest.test_one": {"ooc-run a": [["ooc-run: error: …", "  hint: x"]],
+                                              "ooc-run b": [["ooc-run: error: 1", "  hint: x"]]}})
         differing = GOLDEN.replace("error: 1", "error: …").replace("hint: x", "hint: y")
         self.assertTrue(self.run_test(f"{other}\n{differing}", commands, accept=True)[0])
         self.assertEqual(self.golden.read_text(encoding="utf-8"), both)
