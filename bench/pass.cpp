@@ -3,6 +3,7 @@
 // any size, to measure memory.
 
 #include <ooc/coordinator.hpp>
+#include <ooc/detail/engine/engine.hpp>
 #include <ooc/error.hpp>
 #include <ooc/histogram.hpp>
 #include <ooc/reduce.hpp>

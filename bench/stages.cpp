@@ -5,6 +5,7 @@
 #include <ooc/detail/dataset/residency.hpp>
 #include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/detail/dataset/target_file.hpp>
+#include <ooc/detail/engine/engine.hpp>
 #include <ooc/detail/pass/pass_threads.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
 #include <ooc/detail/transfer/reader.hpp>

@@ -20,6 +20,7 @@
 // Prints rates without the start of the device, and the median of their ratios with its range.
 
 #include <ooc/chunks.hpp>
+#include <ooc/detail/engine/engine.hpp>
 #include <ooc/execute.hpp>
 #include <ooc/filter.hpp>
 #include <ooc/fold.hpp>

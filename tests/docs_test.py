@@ -18,7 +18,6 @@ whole file, which tutorial_test.py builds. Blocks without a language are drawing
 """
 
 import dataclasses
-import difflib
 import os
 import re
 import subprocess
@@ -30,7 +29,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/cli"))
+sys.path.insert(0, str(ROOT / "tests/support"))
 from cli_support import PROGRAM, clean_environment  # noqa: E402
+from messages import difference, is_expected  # noqa: E402
 
 # Reasons why blocks are not run, by document and first command.
 NOT_RUN = {
@@ -130,15 +131,6 @@ def blocks_of(text):
     return blocks
 
 
-def is_shown(command, printed):
-    """True if the output matches what the document shows."""
-    pattern = "".join(
-        r"(?:[^\n]*\n)*?" if line.strip() == "…" else
-        re.escape(line.rstrip()).replace("…", r"[^\n]*") + r"\n" for line in command.shown)
-    lines = "".join(f"{line.rstrip()}\n" for line in printed.rstrip().splitlines())
-    return re.fullmatch(pattern, lines) is not None
-
-
 def documents():
     """Returns the text of the Markdown files of the project, by name."""
     left_out = {".git", ".deps", ".cache", "build"}
@@ -209,9 +201,8 @@ class DocsTest(unittest.TestCase):
             self.assertEqual(exit_code != 0, fails, f"exit code {exit_code}\n{printed}")
             if fails:
                 self.assertEqual(str(exit_code), command.exit_code or str(exit_code))
-            if command.shown and not is_shown(command, printed):
-                self.fail("\n".join(difflib.unified_diff(
-                    command.shown, printed.splitlines(), "shown", "printed", lineterm="")))
+            if command.shown and not is_expected(command.shown, printed):
+                self.fail(difference(command.shown, printed.splitlines()))
 
     def test_commands_print_what_is_shown(self):
         for name, text in PLAYED.items():
@@ -325,7 +316,7 @@ def write():
         lines, differing = text.splitlines(), []
 
         def look(command, _, printed, differing=differing):
-            if command.shown and not is_shown(command, printed):
+            if command.shown and not is_expected(command.shown, printed):
                 differing.append((command, SPEED.sub("…", printed).rstrip().splitlines()))
 
         pictures = play(text, look)

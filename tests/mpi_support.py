@@ -11,10 +11,11 @@ import time
 import unittest
 from pathlib import Path
 
+import jsonschema
 import numpy as np
 
-SCHEMA = json.loads((Path(__file__).resolve().parents[1] /
-                     "apps/ooc-run/result/result.schema.json").read_text())
+VALIDATOR = jsonschema.Draft202012Validator(json.loads(
+    (Path(__file__).resolve().parents[1] / "apps/ooc-run/result/result.schema.json").read_text()))
 PROGRAM, MPI_PROGRAM, SLOW_READS = (Path(path).resolve() for path in sys.argv[1:4])
 # Many ranks on few cores, also as root.
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",

@@ -17,6 +17,7 @@
 #include <ooc/error.hpp>
 #include <ooc/ranks.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -31,6 +32,7 @@
 #include "cli/options.hpp"
 #include "cli/remedies.hpp"
 #include "cli/scarce_memory.hpp"
+#include "cli/suggest.hpp"
 #include "cli/terminal.hpp"
 #include "cli/version.hpp"
 #include "commands/commands.hpp"
@@ -76,6 +78,27 @@ bool asks_for_help(const std::string& word) {
   return word == "-h" || word == "--help" || word == "help";
 }
 
+/// Refuses a word about which there is no help, with the command, option or page that is near.
+[[noreturn]] void refuse_topic(const std::string& word) {
+  std::set<std::string> topics;
+  for (const Command& command : commands()) {
+    topics.emplace(command.name);
+    for (const Option& option : options_of(command)) {
+      topics.insert(word.starts_with('-') ? fmt::format("--{}", option.name)
+                                          : std::string(option.name));
+    }
+  }
+  for (const HelpTopic& topic : help_topics) topics.emplace(topic.name);
+  for (const CommandAlias& alias : command_aliases) topics.emplace(alias.name);
+  const std::string_view near =
+      nearest(word, std::vector<std::string_view>(topics.begin(), topics.end()));
+  const std::string_view ours = command_for(word);
+  refuse_usage(fmt::format("there is no help about '{}'", word),
+               !near.empty()   ? fmt::format("did you mean '{}'?", near)
+               : !ours.empty() ? std::string(ours)
+                               : "ooc-run -h lists the commands");
+}
+
 /// Prints help for "help", "--help histogram" and "-h". The first word decides the length.
 int help(const std::vector<std::string>& words) {
   const bool brief = words.front() == "-h";
@@ -84,9 +107,10 @@ int help(const std::vector<std::string>& words) {
     text = brief ? short_help() : long_help();
   } else if (words[1] == tuning_topic.name) {
     text = tuning_help();
-  } else {
-    const Command& command = find_command(words[1]);
-    text = brief ? short_help(command) : long_help(command);
+  } else if (const Command* const command = command_named(words[1])) {
+    text = brief ? short_help(*command) : long_help(*command);
+  } else if (text = option_help(words[1]); text.empty()) {
+    refuse_topic(words[1]);
   }
   if (words.size() > 2 && !asks_for_help(words[2])) {
     refuse_usage(fmt::format("{} {}: unexpected argument '{}'", words[0], words[1], words[2]),

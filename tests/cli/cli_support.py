@@ -4,6 +4,8 @@ import contextlib
 import json
 import mmap
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -15,10 +17,14 @@ from pathlib import Path
 import jsonschema
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from messages import Messages  # noqa: E402  pylint: disable=wrong-import-position
+
 PROGRAM = str(Path(sys.argv.pop(1)).resolve()) if len(sys.argv) > 1 else "ooc-run"
 SCHEMA = json.loads(
     (Path(__file__).resolve().parents[2] / "apps/ooc-run/result/result.schema.json").read_text())
 jsonschema.Draft202012Validator.check_schema(SCHEMA)
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)  # checking the schema takes longest
 
 
 def clean_environment(**variables):
@@ -28,6 +34,12 @@ def clean_environment(**variables):
             not name.lower().endswith("_proxy") and
             name not in ("NO_COLOR", "COLUMNS", "CURL_CA_BUNDLE", "SSL_CERT_FILE")}
     return {**ours, "LANG": "C.UTF-8", **variables}
+
+
+def messages_of(stderr):
+    """Returns errors, warnings and notes, without progress and the verdict of longer runs."""
+    return "".join(re.findall(r"(?m)^(?:ooc-run: (?:error|warning|note): |  (?:why|hint): ).*\n",
+                              stderr))
 
 
 def default_signals():
@@ -59,6 +71,16 @@ class CliTest(unittest.TestCase):
         directory = tempfile.TemporaryDirectory(prefix="ooc-cli-", dir=os.getcwd())
         self.addCleanup(directory.cleanup)
         self.directory = Path(directory.name)
+        self.messages = Messages(self)
+        self.is_skipped = False
+
+    def tearDown(self):
+        if not self.is_skipped and self._outcome.success:  # else it may have ended early
+            self.assertEqual(self.messages.end(), [], "expected of commands that were not run")
+
+    def skipTest(self, reason):
+        self.is_skipped = True
+        super().skipTest(reason)
 
     def path(self, name):
         return str(self.directory / name)
@@ -70,9 +92,18 @@ class CliTest(unittest.TestCase):
         return str(path)
 
     def run_program(self, *words, env=None, **options):
-        return subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True,
+        done = subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True,
                               cwd=self.directory, timeout=300, check=False,
                               env=clean_environment(**(env or {})), **options)
+        done.command = self.command_line(words, env)
+        return done
+
+    @staticmethod
+    def command_line(words, env):
+        """Returns a command as tests/messages has it: without paths, which differ by machine."""
+        variables = (f"{name}={value}" for name, value in (env or {}).items()
+                     if not str(value).startswith("/"))
+        return shlex.join([*variables, "ooc-run", *map(str, words)])
 
     def start(self, *words, env=None, preexec_fn=default_signals):
         """Starts the program; it is killed when the test ends."""
@@ -80,6 +111,7 @@ class CliTest(unittest.TestCase):
                                    stderr=subprocess.PIPE, text=True, cwd=self.directory,
                                    env=clean_environment(**(env or {})), preexec_fn=preexec_fn)
         self.addCleanup(process.kill)
+        process.command = self.command_line(words, env)
         return process
 
     def at_work(self, *words, env=None, preexec_fn=default_signals):
@@ -113,8 +145,34 @@ class CliTest(unittest.TestCase):
 
     def check_document(self, text):
         document = json.loads(text)
-        jsonschema.validate(document, SCHEMA, jsonschema.Draft202012Validator)
+        VALIDATOR.validate(document)
         return document
+
+    def without_places(self, text):
+        """Returns a text without what is another in each run: folders and numbers of ports."""
+        text = text.replace(f"{self.directory}/", "").replace(str(self.directory), ".")
+        return re.sub(r"(127\.0\.0\.1|localhost):\d+", r"\1:PORT", text.replace(PROGRAM, "ooc-run"))
+
+    def check_message(self, done, text=None):
+        """Checks that a command has printed the messages that tests/messages expects, or that this
+        text is what is expected."""
+        text = self.without_places(messages_of(done.stderr) if text is None else text)
+        self.assertTrue(text.endswith("\n") or not text, text)
+        difference = self.messages.differ(self.without_places(done.command), text)
+        if difference:
+            self.fail(f"{difference}\n\nscripts/accept-messages accepts what is printed")
+
+    def check_error(self, code, *words, **options):
+        """Checks that a command fails with this exit code, no output and the message expected."""
+        done = self.run_program(*words, **options)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertEqual(done.stdout, "")
+        lines = done.stderr.splitlines()
+        self.assertRegex(lines[0], "^ooc-run: error: ")
+        for line in lines[1:]:
+            self.assertRegex(line, "^  (why:  |hint: )[^ ]")
+        self.check_message(done)
+        return done
 
     def refuse(self, code, what, *words, hint=None, **options):
         """Checks that a command fails with this exit code, no output and a well-formed message."""

@@ -2,6 +2,7 @@
 """Compares conversions with NumPy's astype."""
 
 import os
+import re
 
 from cli_support import CliTest, main
 
@@ -138,7 +139,7 @@ class ValueTest(CliTest):
         self.assertEqual(np.fromfile(self.path("y.i8"), "i1").tolist(),
                          [0, 127, -128, 127, -128, 127, 0, 0])
         self.assertEqual([result[key] for key in ("rounded", "overflowed", "clipped")], [1, 1, 5])
-        self.refuse(3, "would change", "convert", "x.f64", "-o", "z.f16", "--clip", "--strict")
+        self.check_error(3, "convert", "x.f64", "-o", "z.f16", "--clip", "--strict")
 
     def test_byte_orders(self):
         for source, target in (("<f4", ">f4"), (">i2", "<i2"), (">u8", ">f8"), ("<f8", ">f2")):
@@ -233,30 +234,20 @@ class FormatTest(CliTest):
         self.assertIn("\nlossless\n", text)
 
     def test_what_has_become_of_values(self):
-        half, clip = "(float16 ends at 65504)", ("--clip",)
-        for value, from_type, to_type, what, *words in (
-                (2**24 + 1, "i4", "f4", "rounded"),
-                (2**24 + 1, "i4", "f2", f"became infinite {half}"),
-                (2**24 + 1, "i4", "f2", f"clipped {half}", clip),
-                (32767, "i2", "f2", "rounded"), (65535, "u2", "f2", f"became infinite {half}"),
-                (0.1, "f8", "f4", "rounded"),
-                (1e300, "f8", "f4", "became infinite (float32 ends at 3.4028235e+38)"),
-                (0.1, "f4", "bf16", "rounded"),
-                (3.4e38, "f4", "bf16", "became infinite (bfloat16 ends at 3.3895314e+38)"),
-                (300, "i4", "u1", "wrapped around (uint8 ends at 0 and 255)"),
-                (-1, "i8", "u8", "wrapped around (uint64 ends at 0 and 18446744073709551615)"),
-                (-1, "i8", "u8", "clipped (uint64 ends at 0 and 18446744073709551615)", clip),
-                (0.5, "f4", "i1", "cut to integers"),
-                (500, "f4", "i1", "out of range became the nearest integer, NaN 0 (int8 ends at "
-                                  "-128 and 127)"),
-                (np.nan, "f4", "i1", "NaN became 0", clip)):
-            self.write("x.bin", np.array([value], from_type))
-            text = self.succeed("convert", "x.bin", "--dtype", from_type, "-o", "y.bin", "--to",
-                                to_type, "--force", *sum(words, ())).stdout
-            self.assertIn(f"\n1 {what}\n", text)
+        for value, from_type, to_type, *words in (
+                (2**24 + 1, "i4", "f4"), (2**24 + 1, "i4", "f2"), (2**24 + 1, "i4", "f2", "--clip"),
+                (32767, "i2", "f2"), (65535, "u2", "f2"), (0.1, "f8", "f4"), (1e300, "f8", "f4"),
+                (0.1, "f4", "bf16"), (3.4e38, "f4", "bf16"), (300, "i4", "u1"), (-1, "i8", "u8"),
+                (-1, "i8", "u8", "--clip"), (0.5, "f4", "i1"), (500, "f4", "i1"),
+                (np.nan, "f4", "i1", "--clip")):
+            name = f"x{value}.bin"
+            self.write(name, np.array([value], from_type))
+            done = self.succeed("convert", name, "--dtype", from_type, "-o", "y.bin", "--to",
+                                to_type, "--force", *words)
+            self.check_message(done, re.search("\n(1 .*\n)", done.stdout)[1])
         self.write("x.f64", np.array([0.1, 0.3, 1e6] * 5000))
-        self.assertIn(f"\n10,000 rounded; 5,000 became infinite {half}\n",
-                      self.succeed("convert", "x.f64", "-o", "y.f16").stdout)
+        done = self.succeed("convert", "x.f64", "-o", "y.f16")
+        self.check_message(done, re.search("\n(10,000 .*\n)", done.stdout)[1])
 
 
 class KeptTypeTest(CliTest):
@@ -278,33 +269,27 @@ class UsageTest(CliTest):
         super().setUp()
         self.write("x.f32", np.arange(12, dtype="f4"))
 
-    def refuse_and_keep(self, code, what, *words, **options):
-        self.refuse(code, what, "convert", "x.f32", *words, **options)
+    def refuse_and_keep(self, code, *words, **options):
+        self.check_error(code, "convert", "x.f32", *words, **options)
         self.assertEqual(os.listdir(self.directory), ["x.f32"])
 
     def test_what_is_missing(self):
-        self.refuse_and_keep(2, "no output file given", "--to", "f2", hint="ooc-run convert IN -o")
-        self.refuse(2, "no file given", "convert", "-o", "y.f16")
+        self.refuse_and_keep(2, "--to", "f2")
+        self.check_error(2, "convert", "-o", "y.f16")
 
     def test_what_contradicts_itself(self):
-        self.refuse_and_keep(2, "y.f16: the ending names float16, --to says float32", "-o", "y.f16",
-                             "--to", "f4")
-        self.refuse_and_keep(2, "only a .npy file has a shape", "-o", "y.bin", "--to", "f2",
-                             "--shape", "3x4")
-        self.refuse_and_keep(2, "does not fit: .*, the input has 12", "-o", "y.npy", "--to", "f2",
-                             "--shape", "3x5")
-        self.refuse_and_keep(2, "bf16 cannot be in a .npy file", "-o", "y.npy", "--to", "bf16")
+        self.refuse_and_keep(2, "-o", "y.f16", "--to", "f4")
+        self.refuse_and_keep(2, "-o", "y.bin", "--to", "f2", "--shape", "3x4")
+        self.refuse_and_keep(2, "-o", "y.npy", "--to", "f2", "--shape", "3x5")
+        self.refuse_and_keep(2, "-o", "y.npy", "--to", "bf16")
 
     def test_bad_values(self):
-        for to, shape, what in [("f2", "3x", "--shape 3x: is not a whole number"),
-                                ("f2", "3,4", "--shape 3,4: is not a whole number"),
-                                ("f3", "3x4", "--to f3: unknown dtype")]:
-            self.refuse_and_keep(2, what, "-o", "y.npy", "--to", to, "--shape", shape)
+        for to, shape in [("f2", "3x"), ("f2", "3,4"), ("f3", "3x4")]:
+            self.refuse_and_keep(2, "-o", "y.npy", "--to", to, "--shape", shape)
 
     def test_strict(self):
         self.write("x.f32", np.array([1, 2.5, np.nan], "f4"))
-        self.refuse_and_keep(3, "y.u8: not written, since 2 values would change as uint8", "-o",
-                             "y.u8", "--strict", hint="leave out --strict")
+        self.refuse_and_keep(3, "-o", "y.u8", "--strict")
         self.succeed("convert", "x.f32", "-o", "y.f16", "--strict")
 
 

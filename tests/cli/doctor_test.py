@@ -64,9 +64,9 @@ class MachineTest(DoctorTest):
             self.assertEqual(self.examine()["pictures"]["state"], "ok")
 
     def test_usage(self):
-        self.refuse(2, r"unexpected argument '\.'", "doctor", ".", ".")
-        self.refuse(4, "missing: .*ENOENT", "doctor", "missing")
-        self.refuse(3, "/dev/null: is a character device", "doctor", "/dev/null")
+        self.check_error(2, "doctor", ".", ".")
+        self.check_error(4, "doctor", "missing")
+        self.check_error(3, "doctor", "/dev/null")
 
 
 class PlaceTest(DoctorTest):

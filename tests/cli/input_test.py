@@ -18,14 +18,13 @@ import numpy as np
 
 class FileTest(CliTest):
     def test_missing_file(self):
-        self.refuse(4, r"missing.f32: .*No such file or directory \(ENOENT\)", "reduce",
-                    "missing.f32")
+        self.check_error(4, "reduce", "missing.f32")
 
     def test_not_a_file(self):
         os.mkdir(self.path("folder"))
-        for name, hint in (("folder", "files in it"), ("/dev/null", "/dev/stdin < FILE")):
+        for name in ("folder", "/dev/null"):
             with self.subTest(name=name):
-                self.refuse(3, name, "reduce", name, hint=hint)
+                self.check_error(3, "reduce", name)
 
     def piped(self, data):
         """Returns the end of a pipe that gives these bytes."""
@@ -54,20 +53,16 @@ class FileTest(CliTest):
         self.assertEqual(empty["result"]["count"], 0)
 
     def test_standard_input_is_read_once(self):
-        for words, code, message, hint in (
-                (("reduce", "-"), 2, "the type of standard input is not known", "--dtype"),
-                (("histogram", "-", "--dtype", "f4"), 2, "reads it twice", "--range"),
-                (("reduce", "-", "--dtype", "f4", "--verify"), 2, "can be read once", "a file"),
-                (("reduce", "-", "--dtype", "f4", "--offset", "8"), 3,
-                 "ended after 6 bytes, fewer than the 8 to skip", "--skip"),
-                (("reduce", "-", "--dtype", "u1", "--offset", 1, "--count", 6), 3,
-                 "ended after 6 bytes, before the 6 asked for behind 1 to skip", "--count"),
-                (("reduce", "-", "-", "--dtype", "f4"), 2, "one of several", "a file"),
-                (("info", "-"), 2, "cannot read standard input", "a file"),
-                (("reduce", "-", "--dtype", "f4", "--direct", "yes"), 2, "not a file", "--direct"),
-                (("reduce", "-", "--dtype", "f4"), 3, "6 bytes are not a whole number", None)):
+        for words, code in (
+                (("reduce", "-"), 2), (("histogram", "-", "--dtype", "f4"), 2),
+                (("reduce", "-", "--dtype", "f4", "--verify"), 2),
+                (("reduce", "-", "--dtype", "f4", "--offset", "8"), 3),
+                (("reduce", "-", "--dtype", "u1", "--offset", 1, "--count", 6), 3),
+                (("reduce", "-", "-", "--dtype", "f4"), 2), (("info", "-"), 2),
+                (("reduce", "-", "--dtype", "f4", "--direct", "yes"), 2),
+                (("reduce", "-", "--dtype", "f4"), 3)):
             with self.subTest(words=words):
-                self.refuse(code, message, *words, hint=hint, stdin=self.piped(b"123456"))
+                self.check_error(code, *words, stdin=self.piped(b"123456"))
 
     def test_standard_input_that_is_a_file(self):
         with open(self.write("x.u8", bytes(100)), "rb") as file:
@@ -77,34 +72,33 @@ class FileTest(CliTest):
     def test_not_on_this_machine(self):
         for name in ("gs://bucket/x.f32", "ftp://example.org/x.npy"):
             for command in ("histogram", "info", "bench"):
-                self.refuse(3, f"{name}: only local files and https://", command, name,
-                            hint="copy it to this machine")
+                self.check_error(3, command, name)
 
     @unittest.skipIf(os.geteuid() == 0, "root may read everything")
     def test_no_permission(self):
         path = self.write("x.f32", bytes(8))
         os.chmod(path, 0)
-        self.refuse(4, r"x.f32: .*Permission denied \(EACCES\)", "reduce", path)
+        self.check_error(4, "reduce", path)
 
     def test_odd_size(self):
-        self.refuse(3, "x.f32", "reduce", self.write("x.f32", bytes(10)))
+        self.check_error(3, "reduce", self.write("x.f32", bytes(10)))
 
     def test_parts_beyond_the_file(self):
         path = self.write("x.f32", bytes(80))
-        self.refuse(3, "x.f32", "reduce", path, "--offset", 100)
-        self.refuse(3, "only 20 elements, not the 21", "reduce", path, "--count", 21)
-        self.refuse(3, "x.f32", "reduce", path, "--offset", 3)
+        self.check_error(3, "reduce", path, "--offset", 100)
+        self.check_error(3, "reduce", path, "--count", 21)
+        self.check_error(3, "reduce", path, "--offset", 3)
 
     def test_files_that_do_not_fit_together(self):
         one = self.write("a.f32", bytes(16))
         two = self.write("b.f64", bytes(16))
-        self.refuse(3, "b.f64", "reduce", one, two)
+        self.check_error(3, "reduce", one, two)
 
     def test_data_without_a_range(self):
         path = self.write("x.f8", np.array([np.nan, np.inf, -np.inf]))
-        self.refuse(3, "no finite value", "histogram", path, "--dtype", "f8")
+        self.check_error(3, "histogram", path, "--dtype", "f8")
         path = self.write("huge.f64", np.array([1e300, 1e300]))
-        self.refuse(3, "no bins fit into the range", "histogram", path, hint="--range")
+        self.check_error(3, "histogram", path)
 
 
 class EmptyTest(CliTest):
@@ -119,6 +113,19 @@ class EmptyTest(CliTest):
         self.assertEqual([result.pop(name) for name in ("count", "nan", "inf", "sum")],
                          [0, 0, 0, 0])
         self.assertEqual(set(result.values()), {None})
+
+    def test_a_warning_says_that_there_are_no_values(self):
+        """Also of a pipe: the program before it may have failed."""
+        self.write("empty.f32", b"")
+        for words in (["reduce"], ["histogram", "--range", "0:1"], ["reduce", "--histogram", "2",
+                                                                    "--range", "0:1"]):
+            for source in (["empty.f32"], ["-", "--dtype", "f4"]):
+                done = self.succeed(*words, *source, "-q", stdin=subprocess.DEVNULL)
+                self.check_message(done)
+                warning, = self.json(*words, *source, stdin=subprocess.DEVNULL)["warnings"]
+                self.assertEqual(done.stderr, f"ooc-run: warning: {warning}\n")
+        self.write("x.f32", bytes(8))
+        self.assertEqual(self.json("reduce", "x.f32", "--count", 0)["warnings"], [])
 
     def test_bins_that_are_given_hold_zeros(self):
         path = self.write("empty.f32", b"")
@@ -178,19 +185,18 @@ class NpyTest(CliTest):
                 "more elements than bytes": lambda: self.npy(good.replace("16", "17")),
         }.items():
             with self.subTest(name):
-                self.refuse(3, "x.npy", "reduce", make())
+                self.check_error(3, "reduce", make())
 
     def test_another_type_than_it_says(self):
         np.save(self.path("x.npy"), np.zeros(4, "f4"))
-        self.refuse(3, "x.npy", "reduce", "x.npy", "--dtype", "i4")
+        self.check_error(3, "reduce", "x.npy", "--dtype", "i4")
         self.succeed("reduce", "x.npy", "--dtype", "f4")
 
 
 class LimitTest(CliTest):
     def test_memory_too_small(self):
         path = self.write("x.f32", bytes(16 << 20))
-        self.refuse(7, "needs at least .* the limit is 65536", "reduce", path, "--device", "cpu",
-                    "--memory", "64K")
+        self.check_error(7, "reduce", path, "--device", "cpu", "--memory", "64K")
 
     def test_an_absent_gpu(self):
         path = self.write("x.f32", bytes(64))

@@ -41,12 +41,9 @@ class LargeTest(CliTest):
 
     def test_more_than_8_tib(self):
         path = self.sparse("x.f64", 8 * TIB, {})
-        self.refuse(3, f"only {TIB} elements, not the {TIB + 1}", "reduce", path, "--count",
-                    TIB + 1)
-        self.refuse(3, f"only {3 * TIB} elements, not the {3 * TIB + 1}", "reduce", path, path,
-                    path, "--count", 3 * TIB + 1)
-        self.refuse(3, f"fewer than the {8 * TIB + 1} to skip", "reduce", path, "--offset",
-                    8 * TIB + 1)
+        self.check_error(3, "reduce", path, "--count", TIB + 1)
+        self.check_error(3, "reduce", path, path, path, "--count", 3 * TIB + 1)
+        self.check_error(3, "reduce", path, "--offset", 8 * TIB + 1)
 
     def test_an_array_of_8_tib(self):
         """Shapes that fit the file are read, and larger ones are refused."""
@@ -61,7 +58,7 @@ class LargeTest(CliTest):
                 document = self.json("reduce", path, "--count", 2)
                 self.assertEqual(document["result"]["sum"], 7)
             else:
-                self.refuse(3, "x.npy: (is truncated|its .npy header claims more)", "reduce", path)
+                self.check_error(3, "reduce", path)
 
     def test_more_than_2_to_32_elements(self):
         count = (1 << 32) + 3
@@ -85,7 +82,7 @@ class LargeTest(CliTest):
             self.succeed("convert", path, "-o", "x.f64", "--chunk", chunk, "--force")
             self.assertEqual(self.json("reduce", "x.f64")["result"]["sum"], 1024 * 255 * 128)
         for option in ("--streams", "--threads"):
-            self.refuse(2, "must be at most 1024", "reduce", path, option, 1 << 63)
+            self.check_error(2, "reduce", path, option, 1 << 63)
 
 
 if __name__ == "__main__":

@@ -25,8 +25,8 @@ class RefusalTest(CliTest):
         os.link(self.write("a.f32", matrix(4, 3)), self.path("a.raw"))
         self.files = sorted(os.listdir(self.directory))
 
-    def refuse_and_keep(self, code, what, *words, **options):
-        self.refuse(code, what, "matmul", *words, **options)
+    def refuse_and_keep(self, code, *words, **options):
+        self.check_error(code, "matmul", *words, **options)
         self.assertEqual(sorted(os.listdir(self.directory)), self.files)
 
     def keep(self, name, data):
@@ -34,70 +34,58 @@ class RefusalTest(CliTest):
         self.files = sorted({*self.files, name})
 
     def test_usage(self):
-        self.refuse_and_keep(2, "no file given", "-o", "c.npy", hint="ooc-run matmul A B -o C")
-        self.refuse_and_keep(2, "no output file given", "a.npy", "b.npy", hint="-o C")
+        self.refuse_and_keep(2, "-o", "c.npy")
+        self.refuse_and_keep(2, "a.npy", "b.npy")
         for files in (["a.npy"], ["a.npy", "b.npy", "b.npy"]):
-            self.refuse_and_keep(2, f"two factors, not {len(files)}", *files, "-o", "c.npy",
-                                 hint="ooc-run matmul A B")
-        for option, value, what in [("--shape-a", "12", "a matrix has rows and columns"),
-                                    ("--shape-a", "2x2x3", "a matrix has rows and columns"),
-                                    ("--shape-b", "3xK", "--shape-b 3xK: is not a whole number"),
-                                    ("--compute", "f16", "--compute f16: is not known")]:
-            self.refuse_and_keep(2, what, "a.f32", "b.npy", "-o", "c.npy", "--shape-a=4x3"
-                                 if option != "--shape-a" else "--quiet", option, value)
-        self.refuse_and_keep(2, "unknown option '--count'", "a.npy", "b.npy", "--count", "3")
+            self.refuse_and_keep(2, *files, "-o", "c.npy")
+        for option, value in [("--shape-a", "12"), ("--shape-a", "2x2x3"), ("--shape-b", "3xK"),
+                              ("--compute", "f16")]:
+            self.refuse_and_keep(2, "a.f32", "b.npy", "-o", "c.npy",
+                                 "--shape-a=4x3" if option != "--shape-a" else "--quiet", option,
+                                 value)
+        self.refuse_and_keep(2, "a.npy", "b.npy", "--count", "3")
 
     def test_shapes_that_do_not_fit(self):
-        self.refuse_and_keep(3, "4 x 3 cannot be multiplied by one of 4 x 3", "a.npy", "a.npy",
-                             "-o", "c.npy")
-        self.refuse_and_keep(3, "a.npy: is 4x3, not the 3x4 of --shape-a", "a.npy", "b.npy", "-o",
-                             "c.npy", "--shape-a", "3x4", hint="leave the option out")
+        self.refuse_and_keep(3, "a.npy", "a.npy", "-o", "c.npy")
+        self.refuse_and_keep(3, "a.npy", "b.npy", "-o", "c.npy", "--shape-a", "3x4")
         for name, data in (("v.npy", np.zeros(3, "f4")), ("cube.npy", np.zeros((3, 2, 2), "f4"))):
             self.keep(name, data)
-            self.refuse_and_keep(3, f"{name}: .*no matrix", "a.npy", name, "-o", "c.npy",
-                                 hint="two lengths")
+            self.refuse_and_keep(3, "a.npy", name, "-o", "c.npy")
 
     def test_raw_files_of_the_wrong_size(self):
-        self.refuse_and_keep(2, "a.f32: a raw file does not know its shape", "a.f32", "b.npy", "-o",
-                             "c.npy", hint="--shape-a ROWSxCOLUMNS")
+        self.refuse_and_keep(2, "a.f32", "b.npy", "-o", "c.npy")
         for shape in ("4x4", "2x3", "0x3", f"{2**33}x{2**33}"):
-            self.refuse_and_keep(3, "a.f32: holds 12 elements", "a.f32", "b.npy", "-o", "c.npy",
-                                 "--shape-a", shape)
-        self.refuse_and_keep(3, "a.raw: ", "a.raw", "a.raw", "-o", "c.npy", "--dtype", "f8",
-                             "--shape-a", "4x3", "--shape-b", "3x4")
+            self.refuse_and_keep(3, "a.f32", "b.npy", "-o", "c.npy", "--shape-a", shape)
+        self.refuse_and_keep(3, "a.raw", "a.raw", "-o", "c.npy", "--dtype", "f8", "--shape-a",
+                             "4x3", "--shape-b", "3x4")
 
     def test_types(self):
         self.keep("wide.npy", matrix(3, 5, "f8"))
-        self.refuse_and_keep(3, "a.npy holds <f4, wide.npy holds <f8", "a.npy", "wide.npy", "-o",
-                             "c.npy", hint="ooc-run convert")
+        self.refuse_and_keep(3, "a.npy", "wide.npy", "-o", "c.npy")
         self.keep("whole.npy", matrix(3, 5, "i4"))
-        self.refuse_and_keep(3, "whole.npy: holds int32", "a.npy", "whole.npy", "-o", "c.npy",
-                             hint="convert")
-        self.refuse_and_keep(2, "c.f64: the ending names float64, the product is float32", "a.npy",
-                             "b.npy", "-o", "c.f64")
+        self.refuse_and_keep(3, "a.npy", "whole.npy", "-o", "c.npy")
+        self.refuse_and_keep(2, "a.npy", "b.npy", "-o", "c.f64")
 
     def test_files_that_are_cut_off(self):
         with open(self.path("a.npy"), "rb+") as file:
             file.truncate(os.path.getsize(self.path("a.npy")) - 4)
-        self.refuse_and_keep(3, "a.npy: is truncated", "a.npy", "b.npy", "-o", "c.npy")
-        self.refuse_and_keep(4, r"missing.npy: .*\(ENOENT\)", "missing.npy", "b.npy", "-o", "c.npy")
+        self.refuse_and_keep(3, "a.npy", "b.npy", "-o", "c.npy")
+        self.refuse_and_keep(4, "missing.npy", "b.npy", "-o", "c.npy")
 
     def test_too_little_memory(self):
-        self.refuse_and_keep(7, "bytes, the limit is ", "a.npy", "b.npy", "-o", "c.npy", "--device",
-                             "cpu", "--memory", "8K", hint="--memory")
+        self.refuse_and_keep(7, "a.npy", "b.npy", "-o", "c.npy", "--device", "cpu", "--memory",
+                             "8K")
         pools = 4 * 3 * 4096  # two slots of three pages in each of two pools
-        self.refuse_and_keep(7, "0 bytes of memory beside the pools are too few", "a.npy", "b.npy",
-                             "-o", "c.npy", "--device", "cpu", "--memory", pools, hint="--memory")
+        self.refuse_and_keep(7, "a.npy", "b.npy", "-o", "c.npy", "--device", "cpu", "--memory",
+                             pools)
 
     def test_outputs(self):
         self.write("c.npy", b"precious")
         self.files = sorted({*self.files, "c.npy"})
-        self.refuse_and_keep(6, "c.npy: exists already", "a.npy", "b.npy", "-o", "c.npy",
-                             hint="--force")
-        self.refuse_and_keep(2, "b.npy: is the input", "a.npy", "b.npy", "-o", "b.npy", "--force")
-        self.refuse_and_keep(6, r"missing/c.npy: .*\(ENOENT\)", "a.npy", "b.npy", "-o",
-                             "missing/c.npy")
-        self.refuse_and_keep(6, "is a directory", "a.npy", "b.npy", "-o", ".", "--force")
+        self.refuse_and_keep(6, "a.npy", "b.npy", "-o", "c.npy")
+        self.refuse_and_keep(2, "a.npy", "b.npy", "-o", "b.npy", "--force")
+        self.refuse_and_keep(6, "a.npy", "b.npy", "-o", "missing/c.npy")
+        self.refuse_and_keep(6, "a.npy", "b.npy", "-o", ".", "--force")
         with open(self.path("c.npy"), "rb") as file:
             self.assertEqual(file.read(), b"precious")
 
@@ -105,8 +93,9 @@ class RefusalTest(CliTest):
         with open(self.path("huge.f32"), "wb") as file:
             file.truncate(HUGE)
         self.files = sorted({*self.files, "huge.f32"})
-        self.refuse_and_keep(6, r"c.f32: .*\((ENOSPC|EFBIG)\)", "huge.f32", "huge.f32", "-o",
-                             "c.f32", "--shape-a", MILLION_SQUARE, "--shape-b", MILLION_SQUARE)
+        self.refuse(6, r"c.f32: .*\((ENOSPC|EFBIG)\)", "matmul", "huge.f32", "huge.f32", "-o",
+                    "c.f32", "--shape-a", MILLION_SQUARE, "--shape-b", MILLION_SQUARE)
+        self.assertEqual(sorted(os.listdir(self.directory)), self.files)
 
 
 class StoppedTest(CliTest):

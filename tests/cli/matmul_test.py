@@ -6,7 +6,7 @@ import signal
 import stat
 import time
 
-from cli_support import CliTest, main
+from cli_support import CliTest, main, messages_of
 
 import numpy as np
 
@@ -195,9 +195,7 @@ class VerifyTest(CliTest):
         stdout, stderr = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 10, stderr)
         self.assertIs(self.check_document(stdout)["result"]["verified"], False)
-        self.assertRegex(stderr, r"ooc-run: error: c\.f32: is not the product of the two matrices\n"
-                                 r"  why:  row 1,234 differs by .* times what rounding explains\n"
-                                 r"  hint: the file is kept")
+        self.check_message(process, messages_of(stderr))
         self.assertEqual(np.fromfile(self.path("c.f32"), "f4").sum(), 1)
 
     def test_an_interrupted_check_leaves_the_product(self):
@@ -255,8 +253,7 @@ class ExplainTest(CliTest):
 
     def test_it_refuses_what_the_run_would(self):
         np.save(self.path("a.npy"), matrix(4, 3))
-        self.refuse(3, "4 x 3 cannot be multiplied by one of 4 x 3", "matmul", "a.npy", "a.npy",
-                    "--explain")
+        self.check_error(3, "matmul", "a.npy", "a.npy", "--explain")
 
 
 if __name__ == "__main__":

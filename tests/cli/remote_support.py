@@ -1,5 +1,8 @@
 """Support for the tests of input from web servers."""
 
+import os
+import time
+
 from cli_support import CliTest
 from web_server import Server, Thing
 
@@ -18,6 +21,12 @@ class RemoteCase(CliTest):
         self.addCleanup(server.server_close)
         self.addCleanup(server.shutdown)
         return server.url(name), thing
+
+    def wait_for_state(self):
+        """Waits until a run has saved something."""
+        end = time.monotonic() + 60
+        while not os.path.exists(self.path("r.state")) and time.monotonic() < end:
+            time.sleep(0.001)
 
     def sum_of(self, url, *words, **options):
         document = self.json("reduce", url, *words, **options)

@@ -221,42 +221,51 @@ class TextTest(CliTest):
     def test_what_makes_a_statistic_nan(self):
         """It is a warning, also with --quiet, in JSON, with bins and in merged parts."""
         nan, inf = np.nan, np.inf
-        for data, policy, text in (
-                ([1, nan, nan, 3], "propagate",
-                 "2 values are NaN, and so are the statistics; --nan omit leaves NaN out"),
-                ([1, nan, inf], "propagate",
-                 "1 value is NaN, and so are the statistics; --nan omit leaves NaN out"),
-                ([1, nan, nan, 3], "omit", ""), ([1, 2, 3], "propagate", ""), ([], "omit", ""),
-                ([nan, nan], "omit",
-                 "all values are NaN and left out, so that only the sum is a number"),
-                ([1, inf, inf], "propagate",
-                 "2 values are infinite, so variance and stddev are nan"),
-                ([nan, -inf, 3], "omit", "1 value is infinite, so variance and stddev are nan"),
-                ([inf, 1, -inf], "propagate",
-                 "2 values are infinite, of both signs, so sum, mean, variance and stddev are nan"),
-                ([1.7e308, -1.7e308] * 2, "propagate",
-                 "sums of such large values are infinite, so sum, mean, variance and stddev are "
-                 "nan")):
-            self.write("x.f64", np.array(data, "f8"))
-            lines = f"ooc-run: warning: {text}\n" if text else ""
-            words = ["reduce", "x.f64", "--nan", policy]
-            with self.subTest(data=data, policy=policy):
-                for more in ([], ["--histogram", 4, "--range", "0:9"]):
-                    self.assertEqual(self.succeed(*words, *more, "-q").stderr, lines)
-                    self.assertIn(lines, self.succeed(*words, *more).stderr)
-                    self.assertEqual(self.json(*words, *more)["warnings"], [text] if text else [])
-                self.succeed(*words, "--shard", "0/1", "-o", "x.part", "--force")
-                self.assertEqual(self.succeed("merge", "x.part", "-q").stderr, lines)
-                self.assertEqual(self.json("merge", "x.part")["warnings"], [text] if text else [])
+        for name, data, policies in (
+                ("nan", [1, nan, nan, 3], ("propagate", "omit")),
+                ("mixed", [1, nan, inf], ("propagate",)), ("numbers", [1, 2, 3], ("propagate",)),
+                ("nothing", [], ("omit",)), ("all_nan", [nan, nan], ("omit",)),
+                ("inf", [1, inf, inf], ("propagate",)), ("minus", [nan, -inf, 3], ("omit",)),
+                ("both", [inf, 1, -inf], ("propagate",)),
+                ("large", [1.7e308, -1.7e308] * 2, ("propagate",))):
+            self.write(f"{name}.f64", np.array(data, "f8"))
+            for words in (["reduce", f"{name}.f64", "--nan", policy] for policy in policies):
+                with self.subTest(words):
+                    quiet = self.succeed(*words, "-q")
+                    self.check_message(quiet)
+                    warnings = [line.removeprefix("ooc-run: warning: ")
+                                for line in quiet.stderr.splitlines()]
+                    for more in ([], ["--histogram", 4, "--range", "0:9"]):
+                        self.assertEqual(self.succeed(*words, *more, "-q").stderr, quiet.stderr)
+                        self.assertIn(quiet.stderr, self.succeed(*words, *more).stderr)
+                        self.assertEqual(self.json(*words, *more)["warnings"], warnings)
+                    self.succeed(*words, "--shard", "0/1", "-o", "x.part", "--force")
+                    if data:
+                        self.assertEqual(self.succeed("merge", "x.part", "-q").stderr, quiet.stderr)
+                        self.assertEqual(self.json("merge", "x.part")["warnings"], warnings)
+
+    def test_sizes_that_are_not_those_asked_for(self):
+        self.write("x.f32", np.ones(1 << 20, "f4"))
+        words = ["reduce", "x.f32", "--device", "cpu", "--direct", "no"]
+        for size in (["--chunk", "100"], ["--chunk", "300000"], ["--vram", "1G"]):
+            done = self.succeed(*words, *size)
+            self.check_message(done)
+            note, = done.stderr.splitlines()
+            self.assertIn(note.removeprefix("ooc-run: note: "),
+                          self.json(*words, *size)["run"]["reasons"])
+            self.assertEqual(self.succeed(*words, *size, "-q").stderr, "")
+        # Nothing is rounded, or there is no more than fits.
+        for size in (["--chunk", "256K"], ["--chunk", "64M"], ["--memory", "64M"]):
+            self.assertEqual(self.succeed(*words, *size).stderr, "")
+        plan = self.json(*words, "--vram", "1G", "--explain")["result"]["plan"]
+        self.assertIn("--vram has no effect", " ".join(plan["reasons"]))
 
     def test_what_would_show_more(self):
         tail = np.ones(1000, "f4")
         tail[7] = 1e9
         self.write("tail.f32", tail)
-        hint = ("note: 99.9 % of the values lie in one bin; --log-bins or another --range shows "
-                "more\n")
-        self.assertIn(hint, self.succeed("histogram", "tail.f32").stderr)
-        self.assertIn(hint, self.succeed("reduce", "--histogram", 20, "tail.f32").stderr)
+        for words in (["histogram"], ["reduce", "--histogram", 20]):
+            self.check_message(self.succeed(*words, "tail.f32", "--device", "cpu"))
         for words in (["--log-bins"], ["--bins", 2], ["--edges", "0,1,2"], ["--range", "0:2"]):
             self.assertNotIn("log-bins", self.succeed("histogram", "tail.f32", *words).stderr)
         self.write("flat.f32", np.ones(1000, "f4"))

@@ -80,8 +80,8 @@ class StructsTest(CliTest):
                         f"array = numpy.load('x.npy', allow_pickle=True)\n{code}"],
                        cwd=self.directory, check=True)
 
-    def hint_of(self, code, message, *words):
-        run = self.refuse(code, message, *words)
+    def hint_of(self, code, *words):
+        run = self.check_error(code, *words)
         return re.search(r"^  hint: (.*)$", run.stderr, re.M)[1]
 
     def test_commands_refuse_structs_and_their_hint_works(self):
@@ -91,8 +91,7 @@ class StructsTest(CliTest):
             for command in (["reduce"], ["histogram"], ["convert", "-o", "y.f4", "--to", "f4"],
                             ["reduce", "--explain"]):
                 with self.subTest(dtype, command=command):
-                    hint = self.hint_of(3, r"x\.npy: holds structs \{", command[0], "x.npy",
-                                        *command[1:])
+                    hint = self.hint_of(3, command[0], "x.npy", *command[1:])
             self.follow(hint)
             self.assertEqual(self.json("reduce", "field.npy")["result"]["sum"], expected)
 
@@ -106,7 +105,7 @@ class StructsTest(CliTest):
                 found = self.json("info", *words)
                 self.assertEqual(fields_of(found["input"]["dtype"]), fields_of_numpy(dtype))
                 self.assertEqual(found["input"]["count"], 100)
-                hint = self.hint_of(3, r"x\.bin: holds structs", "reduce", *words)
+                hint = self.hint_of(3, "reduce", *words)
                 self.follow(hint)
                 self.assertEqual(self.json("reduce", "field.npy")["result"]["sum"],
                                  int(array["id"].sum()))
@@ -115,30 +114,25 @@ class StructsTest(CliTest):
         nested = np.dtype([("a", "<f4"), ("b", [("c", "<i4"), ("d", "<f8")])], align=True)
         titled = np.dtype([(("a title", "a"), "<i4"), ("b", "<f8")], align=True)
         objects = np.dtype([("a", "O"), ("x", "<f4")])
-        for dtype, message, made in ((nested, "field 'b' is a struct of its own", "flat.npy"),
-                                     (titled, "field 'a' has a title", "plain.npy"),
-                                     (objects, "field 'a' holds pickled", "fields.npy")):
-            with self.subTest(message):
+        for dtype, made in ((nested, "flat.npy"), (titled, "plain.npy"), (objects, "fields.npy")):
+            with self.subTest(dtype):
                 np.save(self.path("x.npy"), np.zeros(7, dtype), allow_pickle=True)
-                self.follow(self.hint_of(3, message, "info", "x.npy"))
+                self.follow(self.hint_of(3, "info", "x.npy"))
                 self.assertEqual(self.json("info", made)["input"]["count"], 7)
 
     def test_a_type_that_is_not_understood(self):
-        for code, message in (("{x:f4,y:f3}", "character 7: field 'y': unknown dtype 'f3'"),
-                              ("{x:f4", "is missing"), ("{x:f4,x:f4}", "two fields")):
+        for code in ("{x:f4,y:f3}", "{x:f4", "{x:f4,x:f4}"):
             with self.subTest(code):
-                self.refuse(2, message, "info", self.write("x.bin", bytes(8)), "--dtype", code)
+                self.check_error(2, "info", self.write("x.bin", bytes(8)), "--dtype", code)
 
     def test_outputs_and_standard_input_take_elements(self):
-        self.refuse(2, "--dtype says a struct", "gen", "-o", "x.bin", "--dtype", "{x:f4}",
-                    "--count", 3)
-        self.refuse(2, "--to says a struct", "convert", self.write("x.f32", bytes(8)), "-o",
-                    "y.bin", "--to", "{x:f4}")
-        self.refuse(2, "takes elements of one type", "reduce", "-", "--dtype", "{x:f4}",
-                    stdin=subprocess.DEVNULL)
+        self.check_error(2, "gen", "-o", "x.bin", "--dtype", "{x:f4}", "--count", 3)
+        self.check_error(2, "convert", self.write("x.f32", bytes(8)), "-o", "y.bin", "--to",
+                         "{x:f4}")
+        self.check_error(2, "reduce", "-", "--dtype", "{x:f4}", stdin=subprocess.DEVNULL)
         for name in "ab":
             np.save(self.path(f"{name}.npy"), np.zeros((3, 3), [("x", "<f4")]))
-        self.refuse(3, "holds structs", "matmul", "a.npy", "b.npy", "-o", "c.npy")
+        self.check_error(3, "matmul", "a.npy", "b.npy", "-o", "c.npy")
 
 
 if __name__ == "__main__":

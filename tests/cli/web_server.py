@@ -166,7 +166,8 @@ class Server(http.server.ThreadingHTTPServer):
             # A handshake in accept() would keep other connections waiting.
             self.socket = context.wrap_socket(self.socket, server_side=True,
                                               do_handshake_on_connect=False)
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        # shutdown() waits for so many seconds.
+        threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
 
     def handle_error(self, request, client_address):
         pass  # clients that give up

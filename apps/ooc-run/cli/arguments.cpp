@@ -48,6 +48,16 @@ std::string describe(const Option& option) {
   return fmt::format("--{} {}: {}", option.name, option.argument, help_of(option));
 }
 
+/// Returns the options of a command that do what one of this name does in other programs.
+std::string same_options(const Command& command, std::string_view other_name) {
+  std::string same;
+  for (const Option& option : options_of(command)) {
+    if (!has_word(options_for(other_name), option.name)) continue;
+    same += (same.empty() ? "" : "; ") + describe(option);
+  }
+  return same;
+}
+
 /// Throws Error(usage) with a hint: the option that was probably meant, or the commands that know
 /// an option of this name.
 [[noreturn]] void refuse_unknown(const Command& command, std::string word) {
@@ -67,6 +77,7 @@ std::string describe(const Option& option) {
                          : fmt::format("--{} is an option of {}", bare, enumeration(others));
   const std::string_view near = nearest(bare, names);
   if (!near.empty()) hint = fmt::format("did you mean --{}?", near);
+  if (const std::string ours = same_options(command, bare); !ours.empty()) hint = ours;
   if (bare == "version") hint = "ooc-run --version";
   std::error_code failed;
   if (std::filesystem::exists(word, failed)) {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -56,6 +57,25 @@ std::string option_lines(const Command& command) {
   return text + rare_lines(command);
 }
 
+/// Returns the options that `shows` is true of, under the names of the commands that have them.
+std::string sections(const std::function<bool(const Option&)>& shows) {
+  std::map<std::string_view, std::string> lines;  // by commands
+  std::vector<std::string_view> order;
+  for (const Command& command : commands()) {
+    for (const OptionGroup& group : groups_of(command)) {
+      for (const Option& option : group.options) {
+        if (!option.commands.starts_with(command.name) || !shows(option)) continue;
+        const auto [section, is_new] = lines.try_emplace(option.commands);
+        if (is_new) order.push_back(option.commands);
+        section->second += option_line(group.title, option);
+      }
+    }
+  }
+  std::string text;
+  for (const std::string_view each : order) text += fmt::format("\n{}:\n{}", each, lines[each]);
+  return text;
+}
+
 std::string example_lines(std::span<const std::string_view> lines) {
   std::string text = "Examples:\n";
   for (const std::string_view line : lines) text += fmt::format("  {}\n", line);
@@ -72,8 +92,8 @@ std::string command_lines() {
     text += fmt::format("  {:<10} {}\n", command.name, command.summary);
   }
   text +=
-      "  help       about a command: ooc-run help histogram; about options that few\n"
-      "             need: ooc-run help tuning\n\n";
+      "  help       about a command or an option: ooc-run help histogram, help --bins;\n"
+      "             about options that few need: ooc-run help tuning\n\n";
   for (const ProgramOption& option : program_options()) {
     text += fmt::format("  {:<10} {}\n", option.word, help_of(option));
   }
@@ -101,22 +121,23 @@ std::string long_help(const Command& command) {
                      "Sizes, types, environment variables, exit codes: ooc-run help.\n");
 }
 
+std::string option_help(std::string_view word) {
+  const bool is_letter = word.size() == 2 && word.front() == '-';
+  if (word.starts_with("--")) word.remove_prefix(2);
+  std::string_view name;
+  std::string text = sections([&](const Option& option) {
+    const bool is_this = is_letter ? option.letter == word.back() : option.name == word;
+    if (is_this) name = option.name;
+    return is_this;
+  });
+  if (text.empty()) return {};
+  return fmt::format("The commands that have --{}:\n{}\nIn the environment: {}\n", name, text,
+                     environment_name(name));
+}
+
 std::string tuning_help() {
-  std::string text = "Options that few need, and the commands that have them:\n";
-  std::map<std::string_view, std::string> sections;  // by commands
-  std::vector<std::string_view> order;
-  for (const Command& command : commands()) {
-    for (const OptionGroup& group : groups_of(command)) {
-      for (const Option& option : group.options) {
-        if (!option.rare || !option.commands.starts_with(command.name)) continue;
-        const auto [section, is_new] = sections.try_emplace(option.commands);
-        if (is_new) order.push_back(option.commands);
-        section->second += option_line(group.title, option);
-      }
-    }
-  }
-  for (const std::string_view each : order) text += fmt::format("\n{}:\n{}", each, sections[each]);
-  return text;
+  return "Options that few need, and the commands that have them:\n" +
+         sections([](const Option& option) { return option.rare; });
 }
 
 }  // namespace ooc_run

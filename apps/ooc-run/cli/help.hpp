@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "cli/options.hpp"
 
@@ -14,6 +15,9 @@ std::string short_help(const Command& command);
 /// commands have in common to that of the program.
 std::string long_help();
 std::string long_help(const Command& command);
+
+/// Returns what all commands say of an option: "--bins", "-o" or "bins". Empty if none has it.
+std::string option_help(std::string_view word);
 
 /// Returns the rare options of all commands, under the names of the commands that have them.
 std::string tuning_help();

@@ -188,13 +188,26 @@ std::span<const ProgramOption> program_options() {
   return all_program_options;
 }
 
-const Command& find_command(std::string_view name) {
-  if (name == "stats") return find_command("reduce");
-  std::vector<std::string_view> names{"help", "stats"};
-  for (const Command& command : commands()) {
-    if (command.name == name) return command;
-    names.push_back(command.name);
+const Command* command_named(std::string_view name) {
+  const auto alias = std::ranges::find(command_aliases, name, &CommandAlias::name);
+  if (alias != command_aliases.end()) name = alias->command;
+  const auto found = std::ranges::find(all_commands, name, &Command::name);
+  return found == all_commands.end() ? nullptr : &*found;
+}
+
+std::vector<std::string_view> aliases_of(const Command& command) {
+  std::vector<std::string_view> names;
+  for (const CommandAlias& alias : command_aliases) {
+    if (alias.command == command.name) names.push_back(alias.name);
   }
+  return names;
+}
+
+const Command& find_command(std::string_view name) {
+  if (const Command* const command = command_named(name)) return *command;
+  std::vector<std::string_view> names{"help"};
+  for (const Command& command : commands()) names.push_back(command.name);
+  for (const CommandAlias& alias : command_aliases) names.push_back(alias.name);
   if (name.starts_with('-')) refuse_option_before_command(name);
   if (name == "version") {
     throw ooc::Error(ooc::ErrorKind::usage, "unknown command 'version'",

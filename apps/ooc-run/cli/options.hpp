@@ -83,6 +83,12 @@ struct HelpTopic {
 inline constexpr HelpTopic tuning_topic{"tuning", "options that few need"};
 inline constexpr std::array help_topics{tuning_topic};
 
+/// Another name of a command.
+struct CommandAlias {
+  std::string_view name, command;
+};
+inline constexpr std::array command_aliases{CommandAlias{"stats", "reduce"}};
+
 struct OptionGroup {
   std::string_view title;
   std::vector<Option> options;
@@ -103,8 +109,14 @@ struct Command {
 std::span<const Command> commands();
 std::span<const ProgramOption> program_options();
 
-/// Returns the command of this name. If there is none, throws Error(usage) with the nearest name.
+/// Returns the command of this name, or another name of it; null if there is none.
+const Command* command_named(std::string_view name);
+
+/// The same. If there is none, throws Error(usage) with the nearest name.
 const Command& find_command(std::string_view name);
+
+/// Returns the other names of a command.
+std::vector<std::string_view> aliases_of(const Command& command);
 
 /// Returns all options of a command, also by title.
 std::vector<Option> options_of(const Command& command);

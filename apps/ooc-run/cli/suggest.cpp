@@ -29,4 +29,23 @@ std::string_view command_for(std::string_view other_name) {
   return std::ranges::find(names, other_name) == names.end() ? std::string_view{} : both;
 }
 
+std::string_view options_for(std::string_view other_name) {
+  struct Other {
+    std::string_view name, options;
+  };
+  constexpr std::array<Other, 11> others{{{"rows", "count shape shape-a shape-b"},
+                                          {"columns", "shape shape-a shape-b"},
+                                          {"nrows", "count shape shape-a shape-b"},
+                                          {"head", "count"},
+                                          {"limit", "count"},
+                                          {"length", "count"},
+                                          {"gpu", "device"},
+                                          {"cpu", "device"},
+                                          {"type", "dtype to"},
+                                          {"jobs", "threads"},
+                                          {"workers", "threads"}}};
+  const auto found = std::ranges::find(others, other_name, &Other::name);
+  return found == others.end() ? std::string_view{} : found->options;
+}
+
 }  // namespace ooc_run

@@ -12,4 +12,8 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
 /// or "cat": the commands here that do the same. Empty for other names.
 std::string_view command_for(std::string_view other_name);
 
+/// Returns options that do what an option of this name does in other programs: "rows" is "count
+/// shape shape-a". Empty for other names.
+std::string_view options_for(std::string_view other_name);
+
 }  // namespace ooc_run

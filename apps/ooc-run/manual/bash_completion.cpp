@@ -46,6 +46,7 @@ std::vector<Option> options_of_all_commands() {
 std::string names_of_commands() {
   std::string names;
   for (const Command& command : commands()) names += fmt::format("{} ", command.name);
+  for (const CommandAlias& alias : command_aliases) names += fmt::format("{} ", alias.name);
   return names;
 }
 
@@ -102,7 +103,9 @@ std::string option_cases() {
     std::string words = "-h --help";
     for (const Option& option : options_of(command)) words += fmt::format(" --{}", option.name);
     const bool takes_files = command.files != FileWords::none;
-    text += fmt::format("          {})\n            words=\"{}\"\n", command.name, words);
+    std::string names(command.name);
+    for (const std::string_view alias : aliases_of(command)) names += fmt::format(" | {}", alias);
+    text += fmt::format("          {})\n            words=\"{}\"\n", names, words);
     if (takes_files) text += "            [[ $word == -* ]] || files=yes\n";
     text += "            ;;\n";
   }

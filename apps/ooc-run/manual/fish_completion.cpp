@@ -29,7 +29,8 @@ std::string value_of(std::string_view argument, std::span<const std::string_view
 }
 
 std::string command_lines(const Command& command) {
-  const std::string condition = fmt::format("__fish_seen_subcommand_from {}", command.name);
+  std::string condition = fmt::format("__fish_seen_subcommand_from {}", command.name);
+  for (const std::string_view alias : aliases_of(command)) condition += fmt::format(" {}", alias);
   std::string text;
   if (command.files != FileWords::none) {
     text += fmt::format("complete -c ooc-run -n {} -F\n", quote(condition));
@@ -64,6 +65,11 @@ std::string fish_completion() {
   for (const Command& command : commands()) {
     text += line(first, fmt::format("-a {}", command.name), command.summary);
     names += fmt::format("{} ", command.name);
+  }
+  for (const CommandAlias& alias : command_aliases) {
+    text += line(first, fmt::format("-a {}", alias.name),
+                 "another name of " + std::string(alias.command));
+    names += fmt::format("{} ", alias.name);
   }
   text += line(first, "-a help", "about a command");
   text += line("__fish_seen_subcommand_from help", fmt::format("-a '{}'", names), "command");

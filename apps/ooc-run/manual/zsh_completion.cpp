@@ -57,7 +57,9 @@ std::string_view files_of(const Command& command) {
 }
 
 std::string command_case(const Command& command) {
-  std::string text = fmt::format("        {})\n          _arguments \\\n", command.name);
+  std::string names(command.name);
+  for (const std::string_view alias : aliases_of(command)) names += fmt::format("|{}", alias);
+  std::string text = fmt::format("        {})\n          _arguments \\\n", names);
   for (const Option& option : options_of(command)) text += option_line(option);
   return text +
          fmt::format("            '(-h --help)'{{-h,--help}}'[help]'{} ;;\n", files_of(command));
@@ -75,6 +77,9 @@ std::string zsh_completion() {
       build_facts::version);
   for (const Command& command : commands()) {
     text += fmt::format("    '{}:{}'\n", command.name, escape(command.summary));
+  }
+  for (const CommandAlias& alias : command_aliases) {
+    text += fmt::format("    '{}:another name of {}'\n", alias.name, alias.command);
   }
   text += "    'help:about a command'\n  )\n  _arguments -C \\\n";
   for (const ProgramOption& option : program_options()) {

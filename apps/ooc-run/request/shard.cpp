@@ -89,9 +89,10 @@ bool has_task(const Scheduler& scheduler) {
 const Scheduler& scheduler_of_this_task() {
   const auto found = std::ranges::find_if(schedulers, has_task);
   if (found == schedulers.end()) {
-    refuse_usage("no scheduler has numbered this task",
-                 "outside of arrays of Slurm, PBS, LSF, Grid Engine, AWS and Google Batch, and of "
-                 "indexed jobs of Kubernetes, say --shard I/N");
+    refuse_usage(
+        "no scheduler has numbered this task",
+        "auto is for the tasks of a scheduler's array; --shard I/N says it anywhere: part I "
+        "of N, from 0 on");
   }
   const auto other = std::find_if(found + 1, schedulers.end(), has_task);
   if (other != schedulers.end()) {
@@ -118,9 +119,8 @@ std::uint64_t shards_of(const Scheduler& scheduler, std::uint64_t base) {
   if (const auto shards = integer_in(scheduler.shards)) return *shards;
   const auto most = integer_in(scheduler.last);
   if (!most || (*scheduler.tasks != 0 && !integer_in(scheduler.tasks))) {
-    refuse_usage(
-        fmt::format("{} is set, but not how many shards there are", scheduler.index),
-        "--shards N says it, as in --array=0-63 and --shards 64; in Kubernetes, the `completions`");
+    refuse_usage(fmt::format("{} is set, but not how many shards there are", scheduler.index),
+                 "--shards N says it: the number of all tasks of this job");
   }
   const std::uint64_t least = integer_in(scheduler.first).value_or(base);
   const std::uint64_t range = *most < least ? 0 : *most - least + 1;
@@ -129,7 +129,7 @@ std::uint64_t shards_of(const Scheduler& scheduler, std::uint64_t base) {
   if (least != base || tasks < 2 || tasks != range) {
     refuse_usage(fmt::format("this array has {} from {} to {}: it may be a part of another",
                              format_count(tasks, "task"), least, *most),
-                 "--shards N says how many shards there are, as in --array=0-63 and --shards 64; "
+                 "--shards N says how many shards there are: the number of all tasks of this job; "
                  "--shard auto:1 counts from 1");
   }
   return tasks;

@@ -129,4 +129,13 @@ std::string ranks_without_gpu(const ooc::Stats& stats) {
                      format_count(stats.ranks.size(), "rank"));
 }
 
+std::string rounded_chunk(const ooc::Stats& stats, std::size_t asked) {
+  const ooc::LayoutStats& layout = stats.layout;
+  if (asked == 0 || asked >= stats.outcome.bytes || layout.chunk_bytes == asked) return {};
+  if (layout.why_chunk) return sentence_of(*layout.why_chunk);
+  if (layout.chunk_bytes < asked) return {};  // of a product: --chunk is an upper limit
+  return fmt::format("chunks are of {}, whole tiles of a matrix, though --chunk says less",
+                     format_binary_bytes(layout.chunk_bytes));
+}
+
 }  // namespace ooc_run

@@ -22,4 +22,8 @@ std::vector<ooc::Reason> without_repetitions(std::span<const ooc::Reason> reason
 /// are none.
 std::string ranks_without_gpu(const ooc::Stats& stats);
 
+/// Says what the size of chunks is, if it is not that of `asked` bytes, though there is more data
+/// than that. Empty without a wish (0).
+std::string rounded_chunk(const ooc::Stats& stats, std::size_t asked);
+
 }  // namespace ooc_run

@@ -220,7 +220,10 @@ DeviceChoice choose_device(std::span<const DeviceName> wanted, const Task& task,
   if (wanted.size() > 1) return choose_helpful(wanted, task, rates);
   if (!wanted.empty()) return {{wanted.front()}, {}};
   const std::vector<DeviceName> cpu{{ooc::DeviceKind::cpu}}, gpu{{ooc::DeviceKind::cuda}};
-  if (!rates.cuda) return {cpu, why_not_gpu(ooc::why_no_gpu())};
+  if (!rates.cuda || !rates.any_gpu) {  // then the size of the work does not matter
+    const std::string no_gpu = ooc::why_no_gpu();
+    if (!no_gpu.empty()) return {cpu, why_not_gpu(no_gpu)};
+  }
   const double cpu_seconds = seconds_of(task.work, ooc::DeviceKind::cpu, rates.cpu);
   const double gpu_seconds = seconds_of(task.work, ooc::DeviceKind::cuda, rates.gpu);
   if (gpu_seconds > as_good_as_equal * cpu_seconds) {
@@ -234,6 +237,14 @@ DeviceChoice choose_device(std::span<const DeviceName> wanted, const Task& task,
 std::string_view sharers_of(const DeviceChoice& choice, const RunSettings& settings) {
   if (settings.rank_count() > 1) return "several ranks";
   return choice.devices.size() > 1 ? "several devices" : "";
+}
+
+std::string idle_gpu_limit(const DeviceChoice& choice, const RunSettings& settings) {
+  const bool is_fold = settings.command == "reduce" || settings.command == "histogram";
+  const bool is_idle =
+      is_fold && settings.options.device_bytes != 0 &&
+      std::ranges::count(choice.devices, ooc::DeviceKind::cuda, &DeviceName::kind) == 0;
+  return is_idle ? "--vram has no effect: the CPU computes, without a GPU" : "";
 }
 
 std::string device_name(ooc::DeviceKind device, int ordinal) {

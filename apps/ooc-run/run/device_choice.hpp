@@ -64,6 +64,10 @@ struct DeviceChoice {
 /// Returns those who share a run, "several ranks" or "several devices"; empty if there is one.
 std::string_view sharers_of(const DeviceChoice& choice, const RunSettings& settings);
 
+/// Says that a limit for GPU memory has no effect, if there is one and only the CPU computes.
+/// Empty for a product and a conversion: it limits their panels and buffers on any device.
+std::string idle_gpu_limit(const DeviceChoice& choice, const RunSettings& settings);
+
 /// Returns the name that the device will have when it has started.
 std::string device_name(ooc::DeviceKind device, int ordinal);
 

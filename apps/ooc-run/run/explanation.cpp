@@ -310,6 +310,9 @@ Outcome explain(std::string_view command, const RunSettings& settings, const ooc
     if (layout.why_chunk) reasons.push_back(sentence_of(*layout.why_chunk));
     if (layout.why_streams) reasons.push_back(sentence_of(*layout.why_streams));
   }
+  if (std::string note = idle_gpu_limit(explanation.device, settings); !note.empty()) {
+    reasons.push_back(std::move(note));
+  }
   Json json = describe(explanation);
   json["reasons"] = reasons;
   std::vector<FactRow> facts = remarks.facts;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <chrono>
 #include <filesystem>
@@ -278,6 +279,10 @@ Outcome Session::report(Report report, const ooc::Stats& stats) {
     outcome.reasons.push_back(ranks);
   }
   outcome.notes = without_repetitions(stats.outcome.remarks);
+  for (std::string& note : std::array{rounded_chunk(stats, settings_.options.chunk_bytes),
+                                      idle_gpu_limit(device_, settings_)}) {
+    if (!note.empty()) outcome.notes.push_back(std::move(note));
+  }
   std::vector<std::string> sentences = warnings_;
   sentences.insert(sentences.end(), outcome.reasons.begin(), outcome.reasons.end());
   sentences.insert(sentences.end(), outcome.notes.begin(), outcome.notes.end());
@@ -366,6 +371,9 @@ Json answer(Json result, const ooc::Stats& stats, const Verified& verified) {
 Outcome Session::report(std::string_view command, const ooc::Source& source,
                         const ooc::Stats& stats, Json result, const std::string& text,
                         const Verified& verified, const std::string& figure) {
+  if (stats.outcome.bytes == 0 && !stats.outcome.partial && settings_.format.count != 0) {
+    warn(source.name() + ": there are no values in it");
+  }
   Json input = describe_input(source, settings_.format);
   const bool checksum = settings_.checksum;
   std::string partial = describe_partial(source, stats);

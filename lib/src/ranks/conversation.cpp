@@ -31,13 +31,21 @@ std::string seen_gpus(std::size_t rank) {
 std::vector<std::byte> packed(const Error& error, std::size_t origin, const std::string& name) {
   std::vector<std::byte> bytes;
   append_bytes(bytes, std::uint64_t{origin});
-  append_bytes(bytes, error.kind());
+  append_bytes(bytes, static_cast<std::uint8_t>(error.kind()));
   // A silent rank is named already.
   const bool is_named = error.kind() == ErrorKind::stalled;
   append_text(bytes, (is_named ? "" : name + ": ") + error.what());
   append_text(bytes, error.details().why);
   append_text(bytes, error.details().hint);
   return bytes;
+}
+
+/// Reads a value of an enumeration of which `last` is the last one.
+template <class Enum>
+Enum take_one_of(ByteReader& in, Enum last, const std::string& name) {
+  const auto value = in.take<std::uint8_t>();
+  if (value <= static_cast<std::uint8_t>(last)) return static_cast<Enum>(value);
+  throw Error(ErrorKind::usage, "there is no " + name + " of number " + std::to_string(value));
 }
 
 }  // namespace
@@ -62,16 +70,17 @@ void Conversation::meet() {
     append_text(bytes, seen_gpus(rank_));
     say(0, Word::hello, std::move(bytes));
     const Letter letter = await(Word::place, 0);
-    place_ = ByteReader(letter.bytes).take<Place>();
+    place_ = read(0, letter.bytes, [](ByteReader& in) { return in.take<Place>(); });
     return;
   }
   std::vector<std::string> gpus(size_);
   gpus.front() = seen_gpus(0);
   for (std::size_t rank = 1; rank < size_; ++rank) {
     const Letter letter = await(Word::hello, rank);
-    ByteReader in(letter.bytes);
-    hosts_[rank] = take_text(in);
-    gpus[rank] = take_text(in);
+    read(rank, letter.bytes, [&](ByteReader& in) {
+      hosts_[rank] = take_text(in);
+      gpus[rank] = take_text(in);
+    });
   }
   tell_places(gpus);
 }
@@ -130,18 +139,38 @@ void Conversation::say_to_others(Word word, const std::vector<std::byte>& bytes)
   }
 }
 
+/// Returns what `take` reads of the bytes of a rank. Throws Error(usage) if they end too early or
+/// have a value that there is not.
+template <class Take>
+auto Conversation::read(std::size_t from, std::span<const std::byte> bytes, const Take& take) const
+    -> decltype(take(std::declval<ByteReader&>())) {
+  ByteReader in(bytes);
+  try {
+    return take(in);
+  } catch (const Error& error) {
+    const bool is_short = error.kind() == ErrorKind::bad_input;  // as ByteReader says it
+    throw Error(ErrorKind::usage,
+                name_of(rank_) + " does not understand a message of " + name_of(from),
+                {.why = is_short ? "it ends too early" : error.what(),
+                 .hint = "all ranks run the same version of the program"});
+  }
+}
+
 /// Takes all that has arrived.
 void Conversation::listen() {
   while (std::optional<RankMessage> message = communicator_->receive()) {
-    ByteReader in(message->bytes);
-    Letter letter{.from = message->from, .word = in.take<Word>()};
-    letter.job = in.take<std::uint64_t>();
-    const auto rest = in.take_bytes(in.left());
-    letter.bytes.assign(rest.begin(), rest.end());
+    Letter letter = read(message->from, message->bytes, [&](ByteReader& in) {
+      const Word word = take_one_of(in, Word::leave, "word");
+      const auto job = in.take<std::uint64_t>();
+      const auto rest = in.take_bytes(in.left());
+      return Letter{message->from, word, job, {rest.begin(), rest.end()}};
+    });
     heard_[letter.from] = Clock::now();
     if (letter.word == Word::alive) {
-      ByteReader said(letter.bytes);
-      if (letter.job == job_) progress_[letter.from] = said.take<std::uint64_t>();
+      if (letter.job == job_) {
+        progress_[letter.from] = read(letter.from, letter.bytes,
+                                      [](ByteReader& in) { return in.take<std::uint64_t>(); });
+      }
     } else if (letter.word == Word::failure) {
       take_failure(letter);
     } else if (letter.word == Word::leave) {
@@ -156,11 +185,12 @@ void Conversation::listen() {
 /// Keeps the first failure. Rank 0 tells the others of it.
 void Conversation::take_failure(const Letter& letter) {
   if (failure_) return;
-  ByteReader in(letter.bytes);
-  const auto origin = static_cast<std::size_t>(in.take<std::uint64_t>());
-  const auto kind = in.take<ErrorKind>();
-  const std::string what = take_text(in), why = take_text(in), hint = take_text(in);
-  failure_ = {origin, Error(kind, what, {.why = why, .hint = hint})};
+  failure_ = read(letter.from, letter.bytes, [](ByteReader& in) {
+    const auto origin = static_cast<std::size_t>(in.take<std::uint64_t>());
+    const ErrorKind kind = take_one_of(in, ErrorKind::internal, "kind of error");
+    const std::string what = take_text(in), why = take_text(in), hint = take_text(in);
+    return Failure{origin, Error(kind, what, {.why = why, .hint = hint})};
+  });
   if (rank_ == 0) say_to_others(Word::failure, letter.bytes);
 }
 

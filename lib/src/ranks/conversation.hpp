@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ooc/detail/base/byte_reader.hpp>
 #include <ooc/error.hpp>
 #include <ooc/ranks.hpp>
 
@@ -12,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ooc::detail {
@@ -112,6 +114,9 @@ class Conversation {
 
   void meet();
   void tell_places(const std::vector<std::string>& gpus);
+  template <class Take>
+  auto read(std::size_t from, std::span<const std::byte> bytes, const Take& take) const
+      -> decltype(take(std::declval<ByteReader&>()));
   void listen();
   void go_on();
   void require_present(std::size_t rank) const;

@@ -120,6 +120,22 @@ TEST(Reasons, AreRepeatedIfOnlyTheirFiguresDiffer) {
             (std::vector{some, no_disk, small, cached}));
 }
 
+TEST(Reasons, SayWhatAChunkThatWasAskedForIsRoundedTo) {
+  ooc::Stats stats;
+  stats.outcome.bytes = 1 << 20;
+  stats.layout.chunk_bytes = 1 << 16;
+  EXPECT_EQ(rounded_chunk(stats, 0), "");
+  EXPECT_EQ(rounded_chunk(stats, 1 << 16), "");
+  EXPECT_EQ(rounded_chunk(stats, 1 << 20), "") << "all there is fits one";
+  const std::string of_product =
+      "chunks are of 64 KiB, whole tiles of a matrix, though --chunk says less";
+  EXPECT_EQ(rounded_chunk(stats, 100), of_product);
+  EXPECT_EQ(rounded_chunk(stats, 1 << 17), "");
+  stats.layout.why_chunk = Reason{ReasonKind::chunk_as_asked, "", {4096}};
+  EXPECT_EQ(rounded_chunk(stats, 60'000),
+            "chunks are as large as --chunk says, rounded up to a multiple of 4,096 elements");
+}
+
 TEST(Reasons, SayWhichRanksHadNoGpu) {
   ooc::Stats stats;
   EXPECT_EQ(ranks_without_gpu(stats), "");

@@ -125,6 +125,31 @@ TEST(ChooseDevice, DoesNotStartAGpuForLittle) {
   EXPECT_EQ(more.reason, "CPU (a GPU would take 3.0 times as long)");
 }
 
+TEST(ChooseDevice, DoesNotSpeakOfTheSizeOfTheWorkWithoutAGpu) {
+  DeviceRates rates = server();
+  rates.any_gpu = false;
+  const std::string why_not = ooc::why_no_gpu();
+  if (why_not.empty()) return;  // the driver knows of one
+  for (const Task& task : {work(0, 100e6), work(0, 10e9), work(0, 600e9)}) {
+    EXPECT_EQ(choose_device({}, task, rates).reason, "CPU (" + why_not + ")");
+  }
+}
+
+TEST(ChooseDevice, SaysThatALimitOfGpuMemoryIsIdle) {
+  const DeviceChoice cpu{{the_cpu}, {}}, gpu{{{ooc::DeviceKind::cuda}}, {}}, both{all, {}};
+  RunSettings settings;
+  EXPECT_EQ(idle_gpu_limit(cpu, settings), "");
+  settings.options.device_bytes = 1;
+  settings.command = "reduce";
+  EXPECT_EQ(idle_gpu_limit(cpu, settings), "--vram has no effect: the CPU computes, without a GPU");
+  EXPECT_EQ(idle_gpu_limit(gpu, settings), "");
+  EXPECT_EQ(idle_gpu_limit(both, settings), "");
+  for (const char* const command : {"matmul", "convert"}) {
+    settings.command = command;
+    EXPECT_EQ(idle_gpu_limit(cpu, settings), "");
+  }
+}
+
 TEST(ChooseDevice, TakesTheCpuWithoutCuda) {
   DeviceRates without = server();
   without.cuda = false;

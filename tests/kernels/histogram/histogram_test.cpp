@@ -1,3 +1,4 @@
+#include <ooc/detail/engine/engine.hpp>
 #include <ooc/histogram.hpp>
 #include <ooc/reduce.hpp>
 

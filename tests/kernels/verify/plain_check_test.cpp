@@ -127,9 +127,9 @@ TEST_F(ReadAllTest, InPieces) {
   std::vector<File> files;
   files.push_back(File::open(dir_.path() / "x"));
   const std::uint64_t bytes = 4 * count;
-  const Source source = SourceAccess::of_files(std::move(files),
-                      {{0, 5, 3}, {0, 8, 0}, {0, 8, 700'000}, {0, 700'008, bytes - 700'003}},
-                      {ElementType::u4});
+  const Source source = SourceAccess::of_files(
+      std::move(files), {{0, 5, 3}, {0, 8, 0}, {0, 8, 700'000}, {0, 700'008, bytes - 700'003}},
+      {ElementType::u4});
   expect_every_place(look_at_all(source));
 }
 

@@ -1,9 +1,16 @@
+#include "ranks/conversation.hpp"
+
 #include <ooc/chunks.hpp>
+#include <ooc/detail/base/byte_reader.hpp>
 #include <ooc/ranks.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "lib/ranks/ranks_fixture.hpp"
@@ -111,6 +118,89 @@ TEST_F(RanksRefuse, JobsThatCannotBeDividedAreRefused) {
     Chunks chunks(coordinator, source);
     while (chunks.next()) continue;
   });
+}
+
+/// Messages of a rank of another version, or that have been damaged.
+class StrangeRank : public testing::Test {
+ protected:
+  using Word = detail::Word;
+
+  static std::vector<std::byte> message(std::uint8_t word) {
+    std::vector<std::byte> bytes;
+    append_bytes(bytes, word);
+    append_bytes(bytes, std::uint64_t{0});  // the job
+    return bytes;
+  }
+
+  static std::vector<std::byte> message(Word word) {
+    return message(static_cast<std::uint8_t>(word));
+  }
+
+  /// The message of a failure of rank 1.
+  static std::vector<std::byte> failure(std::uint8_t kind) {
+    std::vector<std::byte> bytes = message(Word::failure);
+    append_bytes(bytes, std::uint64_t{1});
+    append_bytes(bytes, kind);
+    for (const char* const text : {"the disk is lost", "why", "hint"}) append_text(bytes, text);
+    return bytes;
+  }
+
+  /// Lets rank 1 send this after its first word. Returns the error of rank 0, which waits for it.
+  static std::optional<Error> error_after(std::vector<std::byte> bytes) {
+    const LocalRanks local(2);
+    const std::unique_ptr<Communicator> strange = local.end(1);
+    std::vector<std::byte> hello = message(Word::hello);
+    append_text(hello, "host1");
+    append_text(hello, "all");
+    strange->send(0, std::move(hello));
+    detail::Conversation conversation(local.end(0));
+    strange->send(0, std::move(bytes));
+    try {
+      conversation.await(Word::begin, 1);
+    } catch (const Error& error) {
+      return error;
+    }
+    return std::nullopt;
+  }
+
+  static void expect_not_understood(std::vector<std::byte> bytes, const std::string& why) {
+    const std::optional<Error> error = error_after(std::move(bytes));
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->kind(), ErrorKind::usage);
+    EXPECT_STREQ(error->what(), "rank 0 on host0 does not understand a message of rank 1 on host1");
+    EXPECT_EQ(error->details().why, why);
+  }
+};
+
+TEST_F(StrangeRank, HasAnErrorOfEachKind) {
+  for (std::uint8_t kind = 0; kind <= static_cast<std::uint8_t>(ErrorKind::internal); ++kind) {
+    const std::optional<Error> error = error_after(failure(kind));
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->kind(), static_cast<ErrorKind>(kind));
+    EXPECT_STREQ(error->what(), "the disk is lost");
+    EXPECT_EQ(error->details().why, "why");
+    EXPECT_EQ(error->details().hint, "hint");
+  }
+}
+
+TEST_F(StrangeRank, HasNoOtherKind) {
+  for (const int kind : {11, 12, 127, 128, 255}) {
+    expect_not_understood(failure(static_cast<std::uint8_t>(kind)),
+                          "there is no kind of error of number " + std::to_string(kind));
+  }
+}
+
+TEST_F(StrangeRank, SaysNoOtherWord) {
+  expect_not_understood(message(15), "there is no word of number 15");
+  expect_not_understood(message(255), "there is no word of number 255");
+}
+
+TEST_F(StrangeRank, SaysNoMessageThatIsCutOff) {
+  const std::vector<std::byte> whole = failure(0);
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    expect_not_understood({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)},
+                          "it ends too early");
+  }
 }
 
 }  // namespace
