@@ -277,7 +277,7 @@ class OOC_API Source {
 /// Returns an array in the memory of the host as a source of elements or structs of `type`, in rows
 /// of `columns`. Nothing is copied: the memory must outlive the source and its sections, and not be
 /// written to during a pass. `name` stands for it in messages. Throws Error(usage) unless it has
-/// whole rows. The overload in ooc/fields.hpp knows the type of values in C++.
+/// whole rows. The overload in ooc/records.hpp knows the type of values in C++.
 [[nodiscard]] OOC_API Source from_memory(std::span<const std::byte> memory, DType type,
                                          std::uint64_t columns = 1,
                                          std::string name = "an array in memory");

@@ -157,13 +157,13 @@ class OOC_API Chunks {
   /// chunks that are shuffled or sharded; `bad_input` if the sources have different numbers of
   /// rows; the error of the pass, if that has failed; Error(interrupted) after a stop, unless
   /// PassOptions::keep_partial is set: then the chunks end early.
-  std::optional<Lease> next(Stream& stream);
+  [[nodiscard]] std::optional<Lease> next(Stream& stream);
 
   /// The same for a stream of the caller: a `cudaStream_t`. Null is CUDA's default stream, whose
   /// leases die on a thread that is bound to the coordinator's GPU, and is right on the CPU, where
   /// the caller's work is done when it returns. Throws Error(usage) for cudaStreamPerThread, which
   /// is another stream on each thread.
-  std::optional<Lease> next(void* cuda_stream = nullptr);
+  [[nodiscard]] std::optional<Lease> next(void* cuda_stream = nullptr);
 
   /// Returns the statistics of the pass, once next() has returned nothing. Throws Error(usage)
   /// before.

@@ -90,9 +90,9 @@ template <SavableFold Op>
 ///     all.merge(ooc::collect(coordinator, Sum{}, ooc::shard(prices, 1, 2, partition)).value);
 ///     const double sum = std::move(all).result();
 template <SavableFold Op, detail::PassSource From>
-Result<PartialResult<detail::ResultOf<Op>>> collect(Coordinator& coordinator, const Op& op,
-                                                    const From& from,
-                                                    const PassOptions& wanted = {}) {
+[[nodiscard]] Result<PartialResult<detail::ResultOf<Op>>> collect(Coordinator& coordinator,
+                                                                  const Op& op, const From& from,
+                                                                  const PassOptions& wanted = {}) {
   auto [parts, stats] = collect(coordinator, std::tuple<Op>(op), from, wanted);
   return {std::get<0>(std::move(parts)), std::move(stats)};
 }

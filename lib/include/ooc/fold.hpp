@@ -263,8 +263,8 @@ struct AnyResult<std::tuple<Ops...>> {
 ///     const ooc::Source prices = ooc::open("prices.f32");
 ///     const auto [sum, stats] = ooc::fold(coordinator, Sum{}, prices);
 template <FoldOperator Op, detail::PassSource From>
-Result<detail::ResultOf<Op>> fold(Coordinator& coordinator, const Op& op, const From& from,
-                                  const PassOptions& wanted = {}) {
+[[nodiscard]] Result<detail::ResultOf<Op>> fold(Coordinator& coordinator, const Op& op,
+                                                const From& from, const PassOptions& wanted = {}) {
   const auto inputs = detail::inputs_of<typename Op::Input>(from);
   if (detail::is_divided(coordinator, wanted)) {
     if constexpr (detail::Savable<Op>) {
@@ -288,9 +288,9 @@ Result<detail::ResultOf<Op>> fold(Coordinator& coordinator, const Op& op, const 
 ///     auto& [sum, statistics] = found;
 template <FoldOperator Op, FoldOperator... Others, detail::PassSource From>
 requires detail::ShareInput<Op, Others...>
-    Result<std::tuple<detail::ResultOf<Op>, detail::ResultOf<Others>...>> fold(
-        Coordinator& coordinator, const std::tuple<Op, Others...>& operators, const From& from,
-        const PassOptions& wanted = {}) {
+[[nodiscard]] Result<std::tuple<detail::ResultOf<Op>, detail::ResultOf<Others>...>> fold(
+    Coordinator& coordinator, const std::tuple<Op, Others...>& operators, const From& from,
+    const PassOptions& wanted = {}) {
   const auto inputs = detail::inputs_of<typename Op::Input>(from);
   if (detail::is_divided(coordinator, wanted)) {
     return detail::fold_divided(coordinator, operators, inputs, wanted);

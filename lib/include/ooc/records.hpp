@@ -267,8 +267,8 @@ DType type_of() {
 ///     const std::vector<float> values = simulate();
 ///     const auto [sum, stats] = ooc::fold(coordinator, Sum{}, ooc::from_memory(values));
 template <std::ranges::contiguous_range Values>
-requires std::ranges::borrowed_range<Values> Source from_memory(Values&& values,
-                                                                std::uint64_t columns = 1) {
+requires std::ranges::borrowed_range<Values>
+[[nodiscard]] Source from_memory(Values&& values, std::uint64_t columns = 1) {
   const std::span all(std::ranges::data(values), std::ranges::size(values));
   return from_memory(std::as_bytes(all), type_of<std::ranges::range_value_t<Values>>(), columns);
 }
@@ -308,7 +308,8 @@ class Zipped {
 /// A partition has the bytes of all sources together. Sources that are cached in part are read in
 /// one way, which suits most of their bytes. Temporaries are refused: give each source a name.
 template <std::same_as<Source>... Sources>
-requires(sizeof...(Sources) >= 2) Zipped<sizeof...(Sources)> zip(const Sources&... sources) {
+requires(sizeof...(Sources) >= 2)
+    [[nodiscard]] Zipped<sizeof...(Sources)> zip(const Sources&... sources) {
   return Zipped<sizeof...(Sources)>({&sources...});
 }
 
