@@ -207,7 +207,7 @@ void fail_pass(const Place& place, EngineKind kind) {
   const Source source = open_bytes(place.path);
   Coordinator coordinator(std::make_unique<DeviceOnArena>(place.memory), reading_with(kind));
   try {
-    fold(coordinator, FailAmidReads{&place.stall}, source);
+    (void)fold(coordinator, FailAmidReads{&place.stall}, source);
   } catch (const std::runtime_error&) {
     return;
   }
@@ -341,7 +341,7 @@ void measure_all(const std::filesystem::path& path, const std::filesystem::path&
 
 int main(int argc, char** argv) try {
   if (argc != 3) throw std::runtime_error("usage: reused_memory FILE STALL");
-  ooc::measure_all(argv[1], argv[2]);
+  ooc::detail::measure_all(argv[1], argv[2]);
   return 0;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "reused_memory: %s\n", error.what());

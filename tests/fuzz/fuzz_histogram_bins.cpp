@@ -78,6 +78,7 @@ void check_value(const Bins& bins, double value) {
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ooc;
+  using namespace ooc::detail;
   fuzz::Numbers numbers({data, size});
   const HistogramOptions options = fuzz::take_options(numbers);
   binning::Bins bins;

@@ -14,7 +14,7 @@ namespace {
 
 using ooc::detail::fuzz::require;
 
-void check_answer(const ooc::Answer& answer) {
+void check_answer(const ooc::detail::Answer& answer) {
   require(answer.status >= 0 && answer.status <= 999, "a status has three digits");
   if (answer.range && answer.range->has_range) {
     require(answer.range->first <= answer.range->last, "a range has a byte or more");
@@ -50,7 +50,7 @@ void check_address(std::string_view text) {
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view text = ooc::detail::fuzz::as_text(data, size);
-  ooc::Answer answer;
+  ooc::detail::Answer answer;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
     const std::string_view line = text.substr(0, end);

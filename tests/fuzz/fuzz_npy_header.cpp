@@ -56,6 +56,7 @@ void check(const Description& found, const File& file) {
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ooc;
+  using namespace ooc::detail;
   const fuzz::MemoryFile memory(fuzz::as_text(data, size));
   const File file = File::open(memory.path());
   const std::uint64_t before = fuzz::allocated_bytes();

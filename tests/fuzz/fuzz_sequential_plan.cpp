@@ -103,6 +103,7 @@ void check_plan(const SequentialPlan& plan, const std::vector<Extent>& sequence,
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ooc;
+  using namespace ooc::detail;
   fuzz::Numbers numbers({data, size});
   const std::vector<Extent> sequence = fuzz::take_sequence(numbers);
   std::uint64_t total = 0;

@@ -101,7 +101,7 @@ void check(const Problem& problem, const Limits& limits, const Schedule& schedul
   ASSERT_NO_FATAL_FAILURE(expect_tiles_cover(problem.inner, tiling.tile_inner, tiling.inner_tiles));
   ASSERT_NO_FATAL_FAILURE(check_memory(problem, limits, schedule));
   Machine machine(problem, schedule);
-  ASSERT_NO_FATAL_FAILURE(ooc::detail::machine.run(schedule));
+  ASSERT_NO_FATAL_FAILURE(machine.run(schedule));
   ASSERT_EQ(machine.link_in_bytes, cost.link_in_bytes);
   ASSERT_EQ(machine.link_out_bytes, cost.link_out_bytes);
   ASSERT_EQ(machine.read_bytes, cost.read_bytes);
