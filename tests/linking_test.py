@@ -48,6 +48,7 @@ def declared_functions(header):
     """Returns the names of functions that a header declares and the library defines."""
     found, begins = [], True
     for line in header.splitlines():
+        line = line.removeprefix("[[nodiscard]] ")
         other = re.match(r"\W|(inline|constexpr|template|requires|class|struct|using)\b", line)
         if begins and not other:
             found += re.findall(r"^[^(]*?(\w+)\(", line)

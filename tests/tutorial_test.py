@@ -14,8 +14,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from docs_test import DOCUMENTS, Stage, blocks_of, is_shown
+from docs_test import DOCUMENTS, Stage, blocks_of
 from cli_support import PROGRAM
+from messages import is_expected
 
 SECTIONS = ("A first program", "The same with Thrust")
 
@@ -40,7 +41,7 @@ class TutorialTest(unittest.TestCase):
                         print(f"$ {command.text}", flush=True)
                         exit_code, output = stage.run(command)
                         self.assertEqual(exit_code, 0, output)
-                        self.assertTrue(is_shown(command, output), output)
+                        self.assertTrue(is_expected(command.shown, output), output)
                         printed += re.fullmatch(r"\d+\n", output) is not None
             self.assertEqual(printed, len(SECTIONS), "each section runs a program")
 

@@ -64,10 +64,7 @@ class PartialResult {
 
   /// Returns the result of the whole dataset, as fold() does, and is used up. Throws Error(usage)
   /// if a part of it is missing.
-  [[nodiscard]] Value result() && {
-    found_.cover().require_whole();
-    return std::move(found_).result();
-  }
+  [[nodiscard]] Value result() && { return std::move(found_).whole_result(); }
 
  private:
   detail::Found<Value> found_;

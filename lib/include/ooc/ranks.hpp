@@ -16,7 +16,7 @@ class Ranks;
 
 namespace detail {
 class Conversation;
-Conversation& conversation_of(Ranks& ranks) noexcept;
+OOC_API Conversation& conversation_of(Ranks& ranks) noexcept;
 }  // namespace detail
 
 /// A message from another rank.
@@ -109,7 +109,7 @@ class OOC_API Ranks {
   std::optional<std::size_t> leave();
 
  private:
-  friend detail::Conversation& detail::conversation_of(Ranks& ranks) noexcept;
+  friend OOC_API detail::Conversation& detail::conversation_of(Ranks& ranks) noexcept;
 
   std::unique_ptr<detail::Conversation> conversation_;
   int exceptions_;  // on their way when it was constructed

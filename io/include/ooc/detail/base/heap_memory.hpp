@@ -1,12 +1,11 @@
 #pragma once
 
-#include <ooc/detail/base/api.hpp>
 #include <ooc/detail/base/heap_memory.hpp>
 #include <ooc/memory.hpp>
 
 namespace ooc::detail {
 
 /// Returns the memory of operator new. Thread-safe.
-OOC_API MemoryResource& heap_memory() noexcept;
+MemoryResource& heap_memory() noexcept;
 
 }  // namespace ooc::detail

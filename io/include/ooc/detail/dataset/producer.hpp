@@ -1,6 +1,5 @@
 #pragma once
 
-#include <ooc/detail/base/api.hpp>
 #include <ooc/detail/base/language.hpp>
 #include <ooc/source.hpp>
 
@@ -13,14 +12,14 @@ namespace ooc::detail {
 
 /// Returns a producer of a part of what another one makes: `bytes` bytes behind the first `skip`
 /// ones, or all that follow. Its fill() throws Error(bad_input) if the other one ends before.
-OOC_API std::unique_ptr<Producer> part_of(std::unique_ptr<Producer> whole, std::uint64_t skip,
-                                          std::optional<std::uint64_t> bytes = {});
+std::unique_ptr<Producer> part_of(std::unique_ptr<Producer> whole, std::uint64_t skip,
+                                  std::optional<std::uint64_t> bytes = {});
 /// True if the path is that of a pipe: a FIFO, what `<(command)` of a shell stands for, or
 /// /dev/stdin where that is one.
-OOC_API bool is_pipe(const std::filesystem::path& path);
+bool is_pipe(const std::filesystem::path& path);
 
 /// Opens a pipe by its path, and returns a producer that reads it to its end. Does not wait for a
 /// writer: the first call of fill() does. Throws Error(input) if it cannot be opened or read.
-OOC_API std::unique_ptr<Producer> read_pipe(const std::filesystem::path& path);
+std::unique_ptr<Producer> read_pipe(const std::filesystem::path& path);
 
 }  // namespace ooc::detail

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <ooc/detail/base/api.hpp>
 #include <ooc/detail/file/extent.hpp>
 #include <ooc/detail/file/file.hpp>
 #include <ooc/source.hpp>
@@ -15,7 +14,7 @@
 namespace ooc::detail {
 
 /// The members of a Source for formats and passes.
-struct OOC_API SourceAccess {
+struct SourceAccess {
   /// Returns the concatenation of `extents` of `files`. Throws Error(bad_input) if an extent
   /// reaches past the end of its file or the bytes are not a whole number of elements.
   static Source of_files(std::vector<File> files, std::vector<Extent> extents, DType type);
@@ -77,6 +76,6 @@ inline void require_unread(const Source& source) {
 
 /// True if the file begins with the magic bytes of .npy, whatever its name. Throws Error: `input`
 /// if it cannot be read, `bad_input` if it ends meanwhile.
-OOC_API bool begins_like_npy(const File& file);
+bool begins_like_npy(const File& file);
 
 }  // namespace ooc::detail

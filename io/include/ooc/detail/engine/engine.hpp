@@ -1,6 +1,5 @@
 #pragma once
 
-#include <ooc/detail/base/api.hpp>
 #include <ooc/detail/base/language.hpp>
 #include <ooc/source.hpp>
 
@@ -37,7 +36,7 @@ struct Request {
 /// Performs reads and writes asynchronously. Used by one thread. Short transfers and interruptions
 /// are resumed internally. The destructor waits for the requests in flight, because the kernel may
 /// use their memory until they are complete.
-class OOC_API Engine {
+class Engine {
  public:
   virtual ~Engine() = default;
 
@@ -86,6 +85,6 @@ struct EngineOptions {
 /// Creates an engine. `automatic` selects io_uring, or threads with a note() that says why not.
 /// Throws Error(usage) if `depth` is 0, for `uring` if the kernel refuses io_uring, or for `http`
 /// if the library cannot use libcurl; Error(memory) if no thread can be started.
-OOC_API std::unique_ptr<Engine> make_engine(const EngineOptions& options);
+std::unique_ptr<Engine> make_engine(const EngineOptions& options);
 
 }  // namespace ooc::detail

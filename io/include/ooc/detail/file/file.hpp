@@ -1,6 +1,5 @@
 #pragma once
 
-#include <ooc/detail/base/api.hpp>
 #include <ooc/detail/base/units.hpp>
 #include <ooc/error.hpp>
 
@@ -21,7 +20,7 @@ class RemoteObject;
 /// Owns its descriptors; movable, not copyable. Buffered reads of local files are always possible.
 /// Direct reads (O_DIRECT) are possible if a test read succeeded when the file was opened. A remote
 /// file has no descriptors: HttpEngine and read_exactly() read it.
-class OOC_API File {
+class File {
  public:
   /// Opens a file, or asks a server for the size and the version of an object: `https://`,
   /// `http://` and `s3://` addresses. Throws Error: `input` if it cannot be opened or the server
@@ -110,13 +109,13 @@ class OOC_API File {
 
 /// Reads as many bytes as `memory` has, from `offset` on, through the page cache or from a server.
 /// Throws Error: `input` if that fails, `input_changed` if the file ends before.
-OOC_API void read_exactly(const File& file, std::uint64_t offset, std::span<std::byte> memory);
+void read_exactly(const File& file, std::uint64_t offset, std::span<std::byte> memory);
 
 /// Returns the error for a read that failed at `offset`.
-OOC_API Error read_error(const File& file, std::uint64_t offset, int errno_value);
+Error read_error(const File& file, std::uint64_t offset, int errno_value);
 
 /// Returns the error for a read that found the end of the file at byte `end`, before the size that
 /// the file had when it was opened.
-OOC_API Error shrank_error(const File& file, std::uint64_t end);
+Error shrank_error(const File& file, std::uint64_t end);
 
 }  // namespace ooc::detail

@@ -165,6 +165,13 @@ class Found {
     return out;
   }
 
+  /// Returns the result, and is used up. Throws Error(usage) unless all records are there.
+  Value whole_result() && {
+    require_state();
+    cover_.require_whole();
+    return state_->result();
+  }
+
   /// Returns the result in these records, and is used up.
   Value result() && {
     require_state();

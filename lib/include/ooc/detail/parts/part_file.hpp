@@ -1,7 +1,6 @@
 #pragma once
 
 #include <ooc/collect.hpp>
-#include <ooc/detail/base/api.hpp>
 #include <ooc/detail/file/file.hpp>
 #include <ooc/detail/file/file_lock.hpp>
 
@@ -13,16 +12,15 @@
 namespace ooc::detail {
 
 /// Returns the identity of a file. Throws Error(input).
-OOC_API FileIdentity identity_of(const File& file);
+FileIdentity identity_of(const File& file);
 
 /// Does what write_part_file() does. Returns a lock on the file, which it has from its first moment
 /// on.
-OOC_API FileLock write_locked(const std::filesystem::path& path, const PartFile& file,
-                              bool replace);
+FileLock write_locked(const std::filesystem::path& path, const PartFile& file, bool replace);
 
 /// Returns the bytes of such a file. Throws Error(usage) if a member is not JSON.
-OOC_API std::vector<std::byte> bytes_of(const PartFile& file);
+std::vector<std::byte> bytes_of(const PartFile& file);
 /// Returns the file that has these bytes. Throws as read_part_file(); `path` is for messages.
-OOC_API PartFile part_file_in(std::span<const std::byte> bytes, const std::filesystem::path& path);
+PartFile part_file_in(std::span<const std::byte> bytes, const std::filesystem::path& path);
 
 }  // namespace ooc::detail
