@@ -169,13 +169,13 @@ class Found {
   Value whole_result() && {
     require_state();
     cover_.require_whole();
-    return state_->result();
+    return std::move(*this).result();
   }
 
   /// Returns the result in these records, and is used up.
   Value result() && {
     require_state();
-    return state_->result();
+    return std::exchange(state_, nullptr)->result();
   }
 
  private:
