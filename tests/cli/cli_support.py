@@ -122,6 +122,13 @@ class CliTest(unittest.TestCase):
             line = process.stderr.readline()
         return process, line
 
+    @staticmethod
+    def stop(process):
+        """Stops a process. Its threads go on for a moment after the signal: this waits for them."""
+        if process.poll() is None:
+            process.send_signal(signal.SIGSTOP)
+            os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+
     def wait_for_open(self, process, size):
         """Waits until the program has a file of so many bytes open, as its output may be. Returns
         False if it ends before."""

@@ -252,7 +252,7 @@ class ChangedInputTest(CliTest):
             process = self.start(*words)
             while process.poll() is None and not self.has_open(process, path):
                 pass
-            process.send_signal(signal.SIGSTOP)
+            self.stop(process)
             act(path)
             process.send_signal(signal.SIGCONT)
             stdout, stderr = process.communicate(timeout=200)

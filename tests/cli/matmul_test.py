@@ -179,8 +179,7 @@ class VerifyTest(CliTest):
                              "--shape-b", "16384x1", "--verify", "--json")
         while process.poll() is None and not os.path.exists(self.path("c.f32")):
             time.sleep(0.001)
-        process.send_signal(signal.SIGSTOP)  # so that it sees only the restored mtime
-        os.waitpid(process.pid, os.WUNTRACED)
+        self.stop(process)  # so that it sees only the restored mtime
         return process
 
     def test_a_wrong_product_is_kept_and_told_of(self):

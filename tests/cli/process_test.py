@@ -170,7 +170,7 @@ class InterruptTest(CliTest):
         """Two signals at once, as from coreutils' timeout, end a run with a partial result."""
         self.huge_file("x.f32")
         process, _ = self.at_work("reduce", "x.f32", "--json")
-        process.send_signal(signal.SIGSTOP)
+        self.stop(process)
         process.send_signal(signal.SIGINT)
         process.send_signal(signal.SIGTERM)
         process.send_signal(signal.SIGCONT)

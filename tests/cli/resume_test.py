@@ -238,7 +238,7 @@ class ResumeTest(CliTest):
             with self.subTest(words[0]):
                 process = self.start(*words, *OFTEN)
                 self.wait_for_findings(process)
-                process.send_signal(signal.SIGSTOP)
+                self.stop(process)
                 self.assertIsNone(process.poll())
                 before = self.left()
                 self.check_error(2, *words, *OFTEN)

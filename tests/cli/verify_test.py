@@ -104,7 +104,7 @@ class NotVerifiedTest(CliTest):
             process = self.start(*words, "x.u8", "--verify", "--json", *self.WAY)
             while process.poll() is None and self.bytes_read(process) < SIZE + (1 << 20):
                 pass
-            process.send_signal(signal.SIGSTOP)
+            self.stop(process)
             act(process, path)
             process.send_signal(signal.SIGCONT)
             stdout, stderr = process.communicate(timeout=200)

@@ -40,9 +40,7 @@ std::string text_of(std::span<const std::uint64_t> shape) {
 void require_shapes(const ooc::Source& a, const ooc::Source& b, const MatmulRequest& request) {
   const bool unknown_a = a.format == "raw" && !request.shape_a;
   const bool unknown_b = b.format == "raw" && !request.shape_b;
-  const auto name = [](const ooc::Source& matrix) {
-    return ooc::detail::files_of(matrix).front().path().string();
-  };
+  const auto name = [](const ooc::Source& matrix) { return ooc::detail::path_of(matrix).string(); };
   if (unknown_a && unknown_b) {
     refuse_usage(fmt::format("{} and {}: raw files do not know their shapes", name(a), name(b)),
                  "--shape-a ROWSxCOLUMNS --shape-b ROWSxCOLUMNS say them");
@@ -59,7 +57,7 @@ void shape_matrix(ooc::Source& source, const std::optional<Shape>& asked, std::s
   if (source.format == "raw") {
     source.set_shape(*asked);
   } else if (asked && !std::ranges::equal(*asked, source.shape())) {
-    const std::filesystem::path& path = ooc::detail::files_of(source).front().path();
+    const std::filesystem::path path = ooc::detail::path_of(source);
     throw ooc::Error(ooc::ErrorKind::bad_input,
                      fmt::format("{}: is {}, not the {} of --{}", path.string(),
                                  text_of(source.shape()), text_of(*asked), option),

@@ -163,8 +163,7 @@ std::string explain_product(const ooc::MatrixProduct& product,
 
 std::string product_heading(const ooc::Source& a, const ooc::Source& b) {
   const auto heading = [](const ooc::Source& matrix) {
-    return fmt::format("{}: {} of {} ({})",
-                       printable(ooc::detail::files_of(matrix).front().path().string()),
+    return fmt::format("{}: {} of {} ({})", printable(ooc::detail::path_of(matrix).string()),
                        describe_shape(matrix.shape()[0], matrix.shape()[1]),
                        describe_type(matrix.type().value_or(ooc::DType{})), matrix.type_reason);
   };

@@ -58,7 +58,7 @@ std::string doubt_about_named(const ooc::Source& source) {
 
 /// Returns a message if the ending names another type than the one that the user gave.
 std::string doubt_about_asked(const ooc::Source& source, const ooc::Format& format) {
-  const std::filesystem::path& path = ooc::detail::files_of(source).front().path();
+  const std::filesystem::path path = ooc::detail::path_of(source);
   const auto named = ooc::type_of_ending(ooc::ending_of(path));
   if (source.format != "raw" || !format.type || !named || *named == format.type->element) return {};
   return fmt::format("read as {}, as asked; the ending says {}", describe_type(*format.type),
@@ -70,7 +70,7 @@ std::string doubt_about_asked(const ooc::Source& source, const ooc::Format& form
 std::string type_doubt(const ooc::Source& source, const ooc::Format& format) {
   if (source.is_produced() || source.bytes() == 0 || ooc::detail::files_of(source).empty())
     return {};
-  const std::filesystem::path& path = ooc::detail::files_of(source).front().path();
+  const std::filesystem::path path = ooc::detail::path_of(source);
   std::string doubt = doubt_about_asked(source, format);
   if (doubt.empty() && source.format == "raw" &&
       ooc::detail::type_is_default(ooc::detail::files_of(source).front(), format)) {

@@ -139,9 +139,7 @@ Task passes_over(const ooc::Source& source, std::size_t passes, double core_rate
       ooc::detail::can_mix_reads({}, facts)
           ? 0
           : std::min(from_disk, static_cast<double>(ooc::detail::most_read_ahead_bytes));
-  return {.file = ooc::detail::files_of(source).empty()
-                      ? ""
-                      : ooc::detail::files_of(source).front().path(),
+  return {.file = ooc::detail::path_of(source),
           .passes = passes,
           .core_rate = core_rate,
           .work = {.from_disk = from_disk,

@@ -78,9 +78,8 @@ std::string field_hint(const ooc::Source& source, const ooc::Format& format) {
   });
   if (plain == type.fields.end()) return "NumPy cannot save one field, since all are bf16";
   const ooc::Field& field = *plain;
-  const std::string path = ooc::detail::files_of(source).empty()
-                               ? "FILE"
-                               : ooc::detail::files_of(source).front().path().string();
+  const std::filesystem::path file = ooc::detail::path_of(source);
+  const std::string path = file.empty() ? "FILE" : file.string();
   const auto quoted = [](const std::string& text) {
     return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
   };

@@ -176,8 +176,8 @@ class OOC_API Source {
   void set_columns(std::optional<std::uint64_t> columns) noexcept { columns_ = columns; }
 
   /// Call this after the files have been read. Throws Error(input_changed) if another program has,
-  /// or may have, written to one of them since it was opened (see File::check_unchanged). Returns a
-  /// sentence if something else about them has changed.
+  /// or may have, written to one of them since it was opened, as size and times say (a write that
+  /// sets them back is not seen). Returns a sentence if something else has changed.
   std::optional<std::string> check_unchanged() const;
 
   /// "raw", "npy", "mixed" or "memory".

@@ -111,6 +111,11 @@ void SourceAccess::end_producer(const Source& source, std::uint64_t read_bytes) 
   if (source.is_produced()) source.produced_->bytes = read_bytes;
 }
 
+std::filesystem::path path_of(const Source& source) {
+  const std::span<const File> files = files_of(source);
+  return files.empty() ? std::filesystem::path() : files.front().path();
+}
+
 }  // namespace detail
 
 std::optional<std::uint64_t> Source::rows() const noexcept {
@@ -162,7 +167,7 @@ Source shard(const Source& whole, std::uint64_t index, std::uint64_t count,
 }
 
 Source section(const Source& whole, std::uint64_t first, std::uint64_t count) {
-  require_unread(whole);
+  SourceAccess::require_unread(whole);
   if (whole.is_produced()) {
     throw Error(ErrorKind::usage, whole.name() + ": has no sections",
                 {.why = "what a producer makes is read once, from beginning to end",

@@ -45,9 +45,9 @@ OOC_API Result<Conversion> convert(Coordinator& coordinator, const Source& sourc
                                    const Target& target, const ConvertOptions& options = {},
                                    const PassOptions& wanted = {});
 
-/// Returns what dry_run_pass() predicts for convert() with these arguments. Checks that the target
-/// can be written, and leaves no file behind. Throws the errors that convert() would throw before
-/// it reads.
+/// Returns what convert() would do with these arguments: how it would read, and why, and how many
+/// bytes. Checks that the target can be written, and leaves no file behind. Throws the errors that
+/// convert() would throw before it reads.
 OOC_API Stats dry_run_convert(const Options& options, DeviceKind device, const Source& source,
                               const Target& target, const PassOptions& wanted = {});
 

@@ -109,8 +109,8 @@ struct Histogram {
 /// Throws Error(usage) for invalid options.
 OOC_API std::size_t histogram_passes(const Source& source, const HistogramOptions& options);
 
-/// Returns what dry_run_pass() predicts for histogram() with these arguments. Throws Error(usage)
-/// for invalid options, and as dry_run_pass() does.
+/// Returns what histogram() would do with these arguments: how it would read, and why, and how many
+/// bytes. Throws the errors that histogram() would throw before it reads.
 OOC_API Stats dry_run_histogram(const Options& machine, DeviceKind device, const Source& source,
                                 const HistogramOptions& options = {},
                                 const PassOptions& wanted = {});

@@ -10,8 +10,6 @@
 
 namespace ooc {
 
-using namespace detail;
-
 double Scalar::value() const {
   if (const auto* const integer = std::get_if<int128>(this)) return static_cast<double>(*integer);
   if (const auto* const real = std::get_if<double>(this)) return *real;

@@ -23,9 +23,7 @@ std::string_view name_of(Precision precision) {
 
 }  // namespace ooc
 
-namespace ooc::detail {
-
-namespace gemm {
+namespace ooc::detail::gemm {
 
 ElementType operand_type(DeviceKind device, Precision precision, ElementType file_type) {
   switch (precision) {
@@ -81,7 +79,9 @@ std::jthread load_early(DeviceKind device) {
   }
 }
 
-}  // namespace gemm
+}  // namespace ooc::detail::gemm
+
+namespace ooc::detail {
 
 std::string cpu_blas() {
   return gemm::make_openblas_gemm(ElementType::f4, 1)->name();

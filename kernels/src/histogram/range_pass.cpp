@@ -63,7 +63,7 @@ struct FindExtremes {
 
 ErrorDetails details_of(const Source& source, std::string why, std::string hint,
                         std::vector<Remedy> remedies = {}) {
-  return {.path = files_of(source).empty() ? "" : files_of(source).front().path(),
+  return {.path = path_of(source),
           .why = std::move(why),
           .hint = std::move(hint),
           .remedies = std::move(remedies)};

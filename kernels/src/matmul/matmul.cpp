@@ -203,7 +203,7 @@ MatmulPlan dry_run_matmul(Coordinator& coordinator, const Source& a, const Sourc
 
 ElementType product_type(const Source& a, const MatmulOptions& options) {
   if (!a.type()) {
-    const std::filesystem::path& path = files_of(a)[0].path();
+    const std::filesystem::path path = path_of(a);
     throw Error(ErrorKind::bad_input, path.string() + ": plain bytes have no product",
                 {.path = path});
   }

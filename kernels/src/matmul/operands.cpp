@@ -21,10 +21,6 @@ std::string shape_of(const Source& source) {
   return text;
 }
 
-std::filesystem::path path_of(const Source& source) {
-  return files_of(source).empty() ? std::filesystem::path{} : files_of(source).front().path();
-}
-
 void require_matrix(const Source& source) {
   const auto fail = [&](const std::string& problem, const std::string& hint,
                         std::vector<Remedy> remedies = {}) {

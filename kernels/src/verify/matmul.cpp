@@ -128,7 +128,7 @@ ProductShape sizes_of(const Source& a, const Source& b, const Source& c) {
   for (const Source* matrix : {&a, &b, &c}) {
     if (matrix->shape().size() != 2 || !matrix->type()) {
       throw Error(ErrorKind::bad_input, "a matrix without a type or a shape of rows and columns",
-                  {.path = files_of(*matrix).empty() ? "" : files_of(*matrix).front().path()});
+                  {.path = path_of(*matrix)});
     }
   }
   const ProductShape sizes{c.shape()[0], c.shape()[1], a.shape()[1]};

@@ -187,12 +187,12 @@ double value_of_half(std::uint16_t bits, int exponent_bits) {
 
 Error difference(const Source& source, const std::string& name, const Scalar& found,
                  const Scalar& checked, const std::string& why) {
-  const std::string file =
-      files_of(source).empty() ? "" : files_of(source).front().path().string() + ": ";
+  const std::filesystem::path path = path_of(source);
+  const std::string file = path.empty() ? "" : path.string() + ": ";
   return {ErrorKind::verify,
           file + name + " is " + to_string(found) + ", but " + to_string(checked) +
               " when it is computed another way",
-          {.path = files_of(source).empty() ? "" : files_of(source).front().path(),
+          {.path = path,
            .why = why,
            .hint = "run it again: the same difference again is a bug, please report it with the "
                    "command; another or none is failing hardware: memory, disk or processor"}};

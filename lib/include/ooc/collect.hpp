@@ -29,8 +29,8 @@ namespace ooc {
 ///     need neither, and those that have such functions themselves, as DeviceSums does;
 ///  -  `std::uint64_t records_in(const Partial&) const`: the number of records that a partial has
 ///     seen. load_part() then refuses a part that has not seen those that it names;
-///  -  `nodes_in(const Partial&) const`, of a partial with a TileTree of partitions: pairs of the
-///     level and the index of its nodes, which must be of those records, too.
+///  -  `nodes_in(const Partial&) const`, of a partial that keeps its partitions in a tree: pairs of
+///     the level and the index of its nodes, which must be of those records, too.
 template <class Op>
 concept SavableFold = detail::Savable<Op>;
 

@@ -168,7 +168,7 @@ class GatheringMap final : public Gathering<Op> {
 /// the target, or of each of several. A .npy file of rows has two dimensions unless the target has
 /// a shape. Its type must be the operator's Output or, where that is a struct, say, of its size; it
 /// may have the other byte order. Files appear when all of them are on the disk. Throws Error: as a
-/// fold, and `output` or `usage` if the target cannot be written (see TargetFile), `interrupted` if
+/// fold, and `output` or `usage` if the target cannot be written, `interrupted` if
 /// the job was stopped; then nothing was written, and what was there before still is. With a
 /// Checkpoint, what was made stays for the same job. Returns the number of records written.
 ///

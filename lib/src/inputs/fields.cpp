@@ -17,9 +17,7 @@ namespace {
 Error unfit(const Source& source, const std::string& problem, const std::string& why,
             const std::string& hint) {
   return Error(ErrorKind::bad_input, source.name() + ": " + problem,
-               {.path = files_of(source).empty() ? "" : files_of(source).front().path(),
-                .why = why,
-                .hint = hint});
+               {.path = path_of(source), .why = why, .hint = hint});
 }
 
 /// Returns the field of a file for a field of the operator's struct. Throws Error(bad_input).

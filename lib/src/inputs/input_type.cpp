@@ -1,6 +1,6 @@
-#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/detail/inputs/input_type.hpp>
 
+#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/error.hpp>
 
 #include <algorithm>
@@ -11,13 +11,9 @@ namespace {
 
 using Kind = InputType::Kind;
 
-std::filesystem::path first_path(const Source& source) {
-  return files_of(source).empty() ? std::filesystem::path() : files_of(source).front().path();
-}
-
 Error bad_source(const Source& source, const std::string& message, const std::string& why,
                  const std::string& hint) {
-  const std::filesystem::path path = first_path(source);
+  const std::filesystem::path path = path_of(source);
   return Error(ErrorKind::bad_input, path.empty() ? message : path.string() + ": " + message,
                {.path = path, .why = why, .hint = hint});
 }

@@ -4,8 +4,6 @@
 
 namespace ooc {
 
-using namespace detail;
-
 namespace {
 
 /// Adds times, each multiplied by a number of threads relative to its own.

@@ -9,12 +9,10 @@
 
 namespace ooc {
 
-using namespace detail;
-
 namespace {
 
 void require_readable_again(const Source& source) {
-  detail::require_unread(source);
+  detail::SourceAccess::require_unread(source);
   if (!source.is_produced()) return;
   throw Error(ErrorKind::usage, source.name() + ": cannot stay on the device",
               {.why = "it is read once, so there is no pass after the first",

@@ -10,8 +10,6 @@
 
 namespace ooc {
 
-using namespace detail;
-
 namespace {
 
 std::string name_of(Version version) {

@@ -28,7 +28,8 @@ Loading::Loading(const Options& options, const PassOptions& wanted, const Layout
     const auto& [source, record, decoding, resident] = inputs.front();
     // Elements are whole, too, where an operator reads their bytes.
     const std::size_t whole = std::lcm(record.bytes, size_of(source.type().value_or(DType{})));
-    producer_.emplace(*producer_of(source), pool, layout.plan.chunk_bytes(), whole, wanted.stop);
+    producer_.emplace(*SourceAccess::producer(source), pool, layout.plan.chunk_bytes(), whole,
+                      wanted.stop);
     producer_->set_observer(reporter_);
     return;
   }

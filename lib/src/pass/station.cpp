@@ -157,7 +157,7 @@ Facts Station::measure(const PassJob& job) const {
 
 Wishes Station::wishes(const PassJob& job) const {
   for (const PassInput& input : job.inputs) {
-    require_unread(input.source);
+    SourceAccess::require_unread(input.source);
     if (input.resident != nullptr) input.resident->require_on(*device_);
   }
   return {.options = options_,
@@ -279,7 +279,7 @@ Stats Station::attempt(const PassJob& job, const Facts& facts, const Layout& lay
   Pass pass(parts, lanes_, loading.reader(), loading.producer(), writer ? &*writer : nullptr);
   const auto prepare = [&] {
     prepare_lanes(job, layout.buffer_bytes(), fills_resident ? resident : nullptr);
-    for (const PassInput& input : inputs) begin_producer(input.source);
+    for (const PassInput& input : inputs) SourceAccess::begin_producer(input.source);
     loading.stop_reading_ahead();
     if (!is_shared) operation.prepare(layout.lanes, layout.plan.steps());
   };
@@ -321,7 +321,7 @@ Stats Station::attempt(const PassJob& job, const Facts& facts, const Layout& lay
   if (const ProducerReader* const reading = loading.producer()) {
     const bool is_whole = reading->has_ended() && stats.outcome.bytes == reading->bytes_done();
     stats.outcome.partial = !is_whole;
-    end_producer(inputs.front().source, stats.outcome.bytes);
+    SourceAccess::end_producer(inputs.front().source, stats.outcome.bytes);
     stats.layout.chunks = divide_up(stats.outcome.bytes, layout.plan.chunk_bytes());
   }
   if (checksum) stats.timing.checksum_seconds = checksum->seconds_busy();

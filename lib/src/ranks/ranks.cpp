@@ -8,8 +8,6 @@
 
 namespace ooc {
 
-using namespace detail;
-
 // Here, so that its type is in the library: exceptions and casts compare it.
 Communicator::~Communicator() = default;
 

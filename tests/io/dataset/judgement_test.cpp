@@ -151,10 +151,10 @@ class OpenStreamTest : public testing::Test {
   }
 
   static std::string read_all(const Source& source) {
-    begin_producer(source);
+    SourceAccess::begin_producer(source);
     std::string all;
     std::vector<std::byte> room(100);
-    while (const std::size_t bytes = producer_of(source)->fill(room, {})) {
+    while (const std::size_t bytes = SourceAccess::producer(source)->fill(room, {})) {
       all.append(reinterpret_cast<const char*>(room.data()), bytes);
     }
     return all;
@@ -232,7 +232,7 @@ TEST_F(OpenStreamTest, RawNumbersComeWhole) {
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<char>(i * i);
   const Source source = from_descriptor(piped(numbers), parse_dtype("u1"));
   EXPECT_EQ(read_all(source), numbers);
-  expect_error(ErrorKind::usage, "was read already", [&] { require_unread(source); });
+  expect_error(ErrorKind::usage, "was read already", [&] { SourceAccess::require_unread(source); });
 }
 
 TEST_F(OpenStreamTest, BytesThatAreMeantAreRead) {

@@ -315,7 +315,7 @@ TEST_F(SourceTest, MovesAndIsNotCopied) {
   Source first = open_text("a.f32", "12345678");
   const Source second = std::move(first);
   EXPECT_EQ(second.bytes(), 8u);
-  expect_error(ErrorKind::usage, "moved from", [&] { require_unread(first); });
+  expect_error(ErrorKind::usage, "moved from", [&] { SourceAccess::require_unread(first); });
   expect_error(ErrorKind::usage, "moved from", [&] { section(first, 0, 1); });
 }
 

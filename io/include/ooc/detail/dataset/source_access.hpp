@@ -5,6 +5,7 @@
 #include <ooc/source.hpp>
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -28,11 +29,20 @@ struct SourceAccess {
 
   static std::span<const File> files(const Source& source) noexcept;
   static std::span<const Extent> extents(const Source& source) noexcept { return source.extents_; }
+
+  /// Returns the producer; null if there is none.
   static Producer* producer(const Source& source) noexcept {
     return source.produced_ ? source.produced_->producer.get() : nullptr;
   }
+
+  /// Marks the beginning of the only reading of a producer. Throws Error(usage) if there was one
+  /// before.
   static void begin_producer(const Source& source);
+
+  /// Marks the end of that reading, after `read_bytes` bytes.
   static void end_producer(const Source& source, std::uint64_t read_bytes) noexcept;
+
+  /// Throws Error(usage) if a producer was read already, or if the source was moved from.
   static void require_unread(const Source& source);
 
   static void set_bytes_behind(Source& source, std::uint64_t bytes) noexcept {
@@ -53,26 +63,8 @@ inline std::span<const Extent> extents_of(const Source& source) noexcept {
   return SourceAccess::extents(source);
 }
 
-/// Returns the producer; null if there is none.
-inline Producer* producer_of(const Source& source) noexcept {
-  return SourceAccess::producer(source);
-}
-
-/// Marks the beginning of the only reading of a producer. Throws Error(usage) if there was one
-/// before.
-inline void begin_producer(const Source& source) {
-  SourceAccess::begin_producer(source);
-}
-
-/// Marks the end of that reading, after `read_bytes` bytes.
-inline void end_producer(const Source& source, std::uint64_t read_bytes) noexcept {
-  SourceAccess::end_producer(source, read_bytes);
-}
-
-/// Throws Error(usage) if a producer was read already, or if the source was moved from.
-inline void require_unread(const Source& source) {
-  SourceAccess::require_unread(source);
-}
+/// Returns the path of the first file; empty for a producer.
+std::filesystem::path path_of(const Source& source);
 
 /// True if the file begins with the magic bytes of .npy, whatever its name. Throws Error: `input`
 /// if it cannot be read, `bad_input` if it ends meanwhile.
