@@ -24,7 +24,7 @@ void drop_pending(const sigset_t& signals) {
   }
 }
 
-int exit_code_of(int signal) {
+int exit_code_after(int signal) {
   return signal == 0 ? 0 : 128 + signal;
 }
 
@@ -52,7 +52,7 @@ Interrupt::~Interrupt() {
 }
 
 int Interrupt::exit_code() const noexcept {
-  return exit_code_of(signal_.load());
+  return exit_code_after(signal_.load());
 }
 
 void Interrupt::watch(const std::stop_token& finished) {

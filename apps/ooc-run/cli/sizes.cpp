@@ -74,16 +74,12 @@ std::uint64_t scale(std::uint64_t value, std::string_view suffix, std::span<cons
   return scaled;
 }
 
-bool is_digit(char letter) {
-  return letter >= '0' && letter <= '9';
-}
-
 /// Removes each '_' between two digits: returns "1000000" for "1_000_000".
 std::string without_separators(std::string_view text) {
   std::string rest;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const bool separates = text[i] == '_' && i > 0 && i + 1 < text.size() &&
-                           is_digit(text[i - 1]) && is_digit(text[i + 1]);
+                           ooc::detail::is_digit(text[i - 1]) && ooc::detail::is_digit(text[i + 1]);
     if (!separates) rest += text[i];
   }
   return rest;
@@ -95,7 +91,7 @@ std::uint64_t parse_number(std::string_view text, const std::string& hint) {
   std::string_view rest = digits;
   std::uint64_t value = take_digits(rest, hint);
   const bool has_exponent = rest.size() > 1 && (rest[0] == 'e' || rest[0] == 'E') &&
-                            std::ranges::all_of(rest.substr(1), is_digit);
+                            std::ranges::all_of(rest.substr(1), ooc::detail::is_digit);
   if (!has_exponent) return scale(value, rest, count_units, hint);
   rest.remove_prefix(1);
   constexpr std::uint64_t too_many = 20;  // 10^20 is beyond 64 bits

@@ -18,6 +18,7 @@
 #include <chrono>
 #include <ctime>
 #include <iterator>
+#include <ooc/detail/base/letters.hpp>
 #include <ooc/detail/base/text_file.hpp>
 #include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/detail/http/secrets.hpp>
@@ -54,8 +55,7 @@ std::string mount_of(const std::string& device) {
 std::string for_shell(const std::string& word) {
   constexpr std::string_view plain = "@%+=:,./-_";
   const bool safe = !word.empty() && std::ranges::all_of(word, [plain](char letter) {
-    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-           (letter >= '0' && letter <= '9') || plain.find(letter) != std::string_view::npos;
+    return ooc::detail::is_letter_or_digit(letter) || plain.find(letter) != std::string_view::npos;
   });
   if (safe) return word;
   std::string text = "'";

@@ -7,7 +7,7 @@ namespace ooc_run {
 namespace {
 
 /// Escapes text for single quotes, and the characters that _arguments and _describe interpret.
-std::string escape(std::string_view text) {
+std::string zsh_escape(std::string_view text) {
   std::string escaped;
   for (const char letter : text) {
     if (letter == '\'') {
@@ -35,12 +35,12 @@ std::string value_of(const Option& option) {
   } else if (!option.values.empty()) {
     action = fmt::format("({})", fmt::join(option.values, " "));
   }
-  return fmt::format(":{}:{}", escape(option.argument), action);
+  return fmt::format(":{}:{}", zsh_escape(option.argument), action);
 }
 
 std::string option_line(const Option& option) {
   const std::string name = fmt::format("--{}{}", option.name, option.argument.empty() ? "" : "=");
-  const std::string rest = fmt::format("[{}]{}", escape(help_of(option)), value_of(option));
+  const std::string rest = fmt::format("[{}]{}", zsh_escape(help_of(option)), value_of(option));
   if (option.letter == 0) return fmt::format("            '{}{}' \\\n", name, rest);
   const std::string_view value_may_adjoin = option.argument.empty() ? "" : "+";
   return fmt::format("            '(-{0} --{1})'{{-{0}{2},{3}}}'{4}' \\\n", option.letter,
@@ -76,14 +76,14 @@ std::string zsh_completion() {
       "  local -a commands=(\n",
       build_facts::version);
   for (const Command& command : commands()) {
-    text += fmt::format("    '{}:{}'\n", command.name, escape(command.summary));
+    text += fmt::format("    '{}:{}'\n", command.name, zsh_escape(command.summary));
   }
   for (const CommandAlias& alias : command_aliases) {
     text += fmt::format("    '{}:another name of {}'\n", alias.name, alias.command);
   }
   text += "    'help:about a command'\n  )\n  _arguments -C \\\n";
   for (const ProgramOption& option : program_options()) {
-    text += fmt::format("    '(- *){}[{}]", option.word, escape(help_of(option)));
+    text += fmt::format("    '(- *){}[{}]", option.word, zsh_escape(help_of(option)));
     if (!option.argument.empty()) {
       text += fmt::format(":{}:({})", option.argument, fmt::join(option.values, " "));
     }
@@ -98,7 +98,7 @@ std::string zsh_completion() {
   for (const Command& command : commands()) text += command_case(command);
   std::string topics;
   for (const HelpTopic& topic : help_topics) {
-    topics += fmt::format(" '{}:{}'", topic.name, escape(topic.summary));
+    topics += fmt::format(" '{}:{}'", topic.name, zsh_escape(topic.summary));
   }
   return text +
          "        help)\n"

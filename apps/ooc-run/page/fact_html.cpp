@@ -74,14 +74,14 @@ constexpr std::array labels{
     Label{"checksum_xxh3_128", "checksum, XXH3-128"},
 };
 
-std::string label_of(std::string_view key) {
+std::string label_of_fact(std::string_view key) {
   const auto* const found = std::ranges::find(labels, key, &Label::key);
   return found == labels.end() ? words_of(key) : std::string(found->words);
 }
 
 /// Returns a row with its JSON key as a tooltip, if its label is another.
 std::string row_of(const std::string& prefix, std::string_view key, const Json& value) {
-  const std::string label = prefix + label_of(key), name = prefix + words_of(key);
+  const std::string label = prefix + label_of_fact(key), name = prefix + words_of(key);
   if (label == name) return fact_row(name, html_value(key, value));
   return fmt::format("<tr><th scope=\"row\" title=\"{}\">{}</th><td>{}</td></tr>\n",
                      escape_xml(prefix + std::string(key)), escape_xml(label),

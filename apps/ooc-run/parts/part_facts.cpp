@@ -20,14 +20,14 @@ std::string to_text(const PartFacts& facts) {
 
 namespace {
 
-ooc::Error not_understood(const std::string& why) {
+ooc::Error bad_part(const std::string& why) {
   return {ooc::ErrorKind::bad_input,
           "does not say of what it is a part",
           {.why = why, .hint = "ooc-run merges what ooc-run has written"}};
 }
 
 std::uint64_t integer_in(const Json& json) {
-  if (!json.is_number_unsigned()) throw not_understood(json.dump() + " is no whole number");
+  if (!json.is_number_unsigned()) throw bad_part(json.dump() + " is no whole number");
   return json.get<std::uint64_t>();
 }
 
@@ -36,7 +36,7 @@ void require_input(const Json& json) {
   if (json.is_structured()) {
     for (const Json& each : json) require_input(each);
   } else if (json.is_string() && json.get_ref<const std::string&>().starts_with('\0')) {
-    throw not_understood("a text of it begins with NUL");  // see json_integer()
+    throw bad_part("a text of it begins with NUL");  // see json_integer()
   }
 }
 
@@ -46,23 +46,23 @@ PartFacts facts_in(const ooc::PartFile& file) {
   try {
     const Json json = Json::parse(file.about);
     require_input(json);
-    if (!json.at("input").is_object()) throw not_understood("its input is no object");
+    if (!json.at("input").is_object()) throw bad_part("its input is no object");
     PartFacts facts{.heading = json.at("heading").get<std::string>(),
                     .input = json.at("input"),
                     .device = json.at("device").get<std::string>(),
                     .seconds = json.at("seconds").get<double>(),
                     .bytes = integer_in(json.at("bytes"))};
-    if (!(facts.seconds >= 0)) throw not_understood("it took less than no time");
+    if (!(facts.seconds >= 0)) throw bad_part("it took less than no time");
     if (json.contains("shard")) {
       const Json& shard = json.at("shard");
       facts.shard = {integer_in(shard.at(0)), integer_in(shard.at(1))};
       if (facts.shard->first >= facts.shard->second || shard.size() != 2) {
-        throw not_understood("there is no shard " + shard.dump());
+        throw bad_part("there is no shard " + shard.dump());
       }
     }
     return facts;
   } catch (const Json::exception& error) {
-    throw not_understood(error.what());
+    throw bad_part(error.what());
   }
 }
 

@@ -19,13 +19,13 @@ Json to_json(const ooc::HistogramOptions& options) {
   return json;
 }
 
-ooc::Error not_understood(const std::string& why) {
+ooc::Error bad_question(const std::string& why) {
   return {ooc::ErrorKind::bad_input, "has a question that is not understood", {.why = why}};
 }
 
 ooc::HistogramOptions histogram_in(const Json& json) {
   ooc::HistogramOptions options;
-  if (!json.at("bins").is_number_unsigned()) throw not_understood("its bins are no whole number");
+  if (!json.at("bins").is_number_unsigned()) throw bad_question("its bins are no whole number");
   options.bins = json["bins"].get<std::size_t>();
   options.logarithmic = json.at("logarithmic").get<bool>();
   if (json.contains("range")) {
@@ -42,27 +42,26 @@ Json to_json(const ooc::ReduceOptions& options) {
 
 ooc::ReduceOptions reduce_in(const Json& json) {
   const Json& nan = json.at("nan");
-  if (nan != "omit" && nan != "propagate")
-    throw not_understood("it does not say what NaN is to do");
+  if (nan != "omit" && nan != "propagate") throw bad_question("it does not say what NaN is to do");
   return {.nan = nan == "omit" ? ooc::NanPolicy::omit : ooc::NanPolicy::propagate,
           .exact = json.at("exact").get<bool>()};
 }
 
-std::uint64_t integer_in(const Json& json) {
+std::uint64_t integer_in_text(const Json& json) {
   const auto& text = json.get_ref<const std::string&>();
   std::uint64_t integer = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), integer);
   if (error == std::errc{} && end == text.data() + text.size()) return integer;
   constexpr std::size_t most_shown = 32;
-  throw not_understood("'" + text.substr(0, most_shown) + "' is no whole number");
+  throw bad_question("'" + text.substr(0, most_shown) + "' is no whole number");
 }
 
 Question parsed(const Json& json) {
   Question question{.command = json.at("command").get<std::string>(),
                     .type = ooc::parse_dtype(json.at("dtype").get<std::string>()),
-                    .offset = integer_in(json.at("offset"))};
-  if (json.contains("skip")) question.skip = integer_in(json.at("skip"));
-  if (json.contains("count")) question.count = integer_in(json.at("count"));
+                    .offset = integer_in_text(json.at("offset"))};
+  if (json.contains("skip")) question.skip = integer_in_text(json.at("skip"));
+  if (json.contains("count")) question.count = integer_in_text(json.at("count"));
   if (json.contains("reduce")) question.reduce = reduce_in(json.at("reduce"));
   if (json.contains("histogram")) question.histogram = histogram_in(json.at("histogram"));
   return question;
@@ -74,7 +73,7 @@ void check(const Question& question) {
   const bool is_histogram =
       question.command == "histogram" && !question.reduce && question.histogram;
   if ((!is_reduce && !is_histogram) || question.type.is_struct())
-    throw not_understood("no command of this version asks it");
+    throw bad_question("no command of this version asks it");
   if (!question.histogram) return;
   ooc::visit(question.type.element,
              [&]<class T>(std::type_identity<T>) { ooc::CountBins<T> bins(*question.histogram); });
@@ -110,10 +109,10 @@ Question question_in(const std::string& text) {
     check(question);
     return question;
   } catch (const Json::exception& error) {
-    throw not_understood(error.what());
+    throw bad_question(error.what());
   } catch (const ooc::Error& error) {
     if (error.kind() != ooc::ErrorKind::usage) throw;
-    throw not_understood(error.what());  // of a type or bins that no option may ask for
+    throw bad_question(error.what());  // of a type or bins that no option may ask for
   }
 }
 

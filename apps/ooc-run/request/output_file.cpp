@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ooc/detail/base/letters.hpp>
 #include <ooc/detail/file/output_file.hpp>
 #include <ooc/detail/http/address.hpp>
 #include <ooc/dtype.hpp>
@@ -78,9 +79,8 @@ std::string untyped_hint(const std::filesystem::path& path) {
 
 /// True for endings such as ".f80" or ".i7".
 bool looks_like_a_type(std::string_view ending) {
-  const auto is_digit = [](char letter) { return letter >= '0' && letter <= '9'; };
   return ending.size() > 2 && std::string_view("fiu").find(ending[1]) != std::string_view::npos &&
-         std::ranges::all_of(ending.substr(2), is_digit);
+         std::ranges::all_of(ending.substr(2), ooc::detail::is_digit);
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ std::string why_gpu(double cpu_seconds, double gpu_seconds) {
   return fmt::format("GPU (the CPU would take {:.1f} times as long)", cpu_seconds / gpu_seconds);
 }
 
-std::string name_of(const DeviceName& device) {
+std::string title_of(const DeviceName& device) {
   return device.kind == ooc::DeviceKind::cpu ? "the CPU" : fmt::format("cuda:{}", device.ordinal);
 }
 
@@ -80,7 +80,7 @@ DeviceChoice choose_helpful(std::span<const DeviceName> wanted, const Task& task
   }
   if (!task.why_alone.empty()) {
     return {{wanted.front()},
-            fmt::format("{} alone ({})", name_of(wanted.front()), task.why_alone)};
+            fmt::format("{} alone ({})", title_of(wanted.front()), task.why_alone)};
   }
   const Workload& work = task.work;
   const auto seconds_on = [&](const DeviceName& device) {
@@ -91,10 +91,10 @@ DeviceChoice choose_helpful(std::span<const DeviceName> wanted, const Task& task
   const double disk_seconds = rates.cpu.disk ? work.from_disk / *rates.cpu.disk : 0;
   if (disk_seconds >= bound * seconds_on(best)) {
     if (task.is_remote) {
-      return {{best}, fmt::format("{} alone (a server is taken to be slower)", name_of(best))};
+      return {{best}, fmt::format("{} alone (a server is taken to be slower)", title_of(best))};
     }
     return {{best},
-            fmt::format("{} alone (the disk, with about {}, is slower than it)", name_of(best),
+            fmt::format("{} alone (the disk, with about {}, is slower than it)", title_of(best),
                         format_rate(*rates.cpu.disk))};
   }
   if (cpu != wanted.end() && seconds_on(*cpu) <= rates.gpu.start_seconds.value_or(0)) {

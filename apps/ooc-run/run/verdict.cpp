@@ -68,7 +68,7 @@ std::string_view origin_of(const ooc::Stats& stats) {
 }
 
 /// Returns bytes of the input per second, counted in each pass that reads them.
-double rate_of(const ooc::Stats& stats) {
+double reading_rate_of(const ooc::Stats& stats) {
   return bytes_read(stats) / seconds_of(stats);
 }
 
@@ -123,8 +123,8 @@ std::vector<BusyStage> stages_of(const ooc::Stats& stats, ooc::DeviceKind device
   stages.push_back(
       {"copy-back", "", "the link to the host", "a faster link", of_streams(stats.timing.d2h)});
   if (ceilings.d2h) {
-    stages.back().ceiling =
-        *ceilings.d2h * rate_of(stats) * seconds / static_cast<double>(stats.outcome.bytes_written);
+    stages.back().ceiling = *ceilings.d2h * reading_rate_of(stats) * seconds /
+                            static_cast<double>(stats.outcome.bytes_written);
   }
   stages.push_back({"write", "writing", "the output's disk", "a faster disk to write to",
                     share(write_busy, 1, seconds)});
@@ -139,12 +139,12 @@ BusyStage checksum_stage(const ooc::Stats& stats) {
 
 /// Returns, for example, "6.80 of 6.95 GB/s (98 %)", or only the rate if there is no ceiling.
 std::string rates_of(const ooc::Stats& stats, std::optional<double> ceiling) {
-  std::string text = format_rate(rate_of(stats));
+  std::string text = format_rate(reading_rate_of(stats));
   if (ceiling) {
     const std::string most = format_rate(*ceiling);
     const std::string_view unit = std::string_view(most).substr(most.find(' '));
     if (text.ends_with(unit)) text.resize(text.size() - unit.size());
-    text += fmt::format(" of {} ({})", most, percent(rate_of(stats) / *ceiling));
+    text += fmt::format(" of {} ({})", most, percent(reading_rate_of(stats) / *ceiling));
   }
   if (stats.outcome.passes > 1) {
     text += fmt::format(" in {} passes", stats.outcome.passes);
@@ -206,10 +206,10 @@ std::string idle_times(const std::vector<BusyStage>& stages, const BusyStage* bo
   return text;
 }
 
-std::string name_of(const ooc::DeviceShare& share) {
+std::string title_of(const ooc::DeviceShare& share) {
   return share.device;
 }
-std::string name_of(const ooc::RankShare& share) {
+std::string title_of(const ooc::RankShare& share) {
   return fmt::format("rank {}", share.rank);
 }
 
@@ -223,7 +223,7 @@ std::string shares(const ooc::Stats& stats, std::span<const Share> all, std::str
   for (const Share& share : all) bytes += static_cast<double>(share.bytes);
   constexpr std::size_t most_named = 8;
   for (const Share& share : all.first(std::min(all.size(), most_named))) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name_of(share),
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", title_of(share),
                         percent(static_cast<double>(share.bytes) / bytes));
   }
   if (all.size() > most_named) text += ", ...";
@@ -255,7 +255,7 @@ std::string verdict(const ooc::Stats& stats, ooc::DeviceKind device, const Ceili
                        percent(bound->busy), ceiling, idle_times(stages, bound), help);
   }
   return fmt::format("{}-bound: {}{}{}", bound->bound, rates_of(stats, bound->ceiling),
-                     idle_times(stages, bound), advice(stages, *bound, rate_of(stats)));
+                     idle_times(stages, bound), advice(stages, *bound, reading_rate_of(stats)));
 }
 
 }  // namespace ooc_run

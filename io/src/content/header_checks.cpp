@@ -1,5 +1,7 @@
 #include "content/header_checks.hpp"
 
+#include <ooc/detail/base/letters.hpp>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -12,7 +14,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::uint64_t beyond = ~std::uint64_t{0};  // a field of which the head has only a part
+constexpr std::uint64_t beyond = ~std::uint64_t{0};  // an integer that lies partly beyond the head
 
 /// Returns an integer of `width` bytes; `beyond` if the head ends before.
 std::uint64_t little(std::string_view head, std::size_t offset, std::size_t width) {
@@ -37,7 +39,7 @@ bool has(std::string_view head, std::size_t offset, std::string_view text) {
   return offset <= head.size() && head.substr(offset).starts_with(text);
 }
 
-/// True if a file can be so long. The length of a stream is not known.
+/// True if a file may have `bytes` bytes. A stream of unknown length may always have them.
 bool reaches(const FileSample& sample, std::uint64_t bytes) {
   return bytes != beyond && bytes <= sample.bytes.value_or(beyond);
 }
@@ -95,7 +97,7 @@ bool is_xz(const FileSample& sample) {
 bool is_lzma(const FileSample& sample) {
   const std::uint64_t dictionary = little(sample.head, 1, 4), bytes = little(sample.head, 5, 8);
   constexpr std::uint64_t least = 1 << 12, most = 1u << 30, most_bytes = std::uint64_t{1} << 40;
-  // A power of two, or one and a half.
+  // Usual sizes are 2^n and 3 * 2^n.
   const bool is_usual = dictionary >= least && dictionary <= most &&
                         (std::has_single_bit(dictionary) ||
                          (dictionary % 3 == 0 && std::has_single_bit(dictionary / 3)));
@@ -127,8 +129,8 @@ bool is_skippable_frame(const FileSample& sample) {
   return is_one_of(next_magic, {zstd, lz4}) || (next_magic >= first && next_magic <= last);
 }
 
-/// Follows the codes of LZW. The first ones have 9 bits, and none may be larger than the next one
-/// that will be defined. Two bytes in a row become a code of their own, so they come once.
+/// Follows LZW codes. The first ones have 9 bits, and none may exceed the next code that will be
+/// defined. A pair of literal bytes becomes a code of its own, so each pair comes only once.
 bool is_compress(const FileSample& sample) {
   const std::uint64_t flags = little(sample.head, 2, 1);
   constexpr std::uint64_t bits_mask = 0x1f, reserved = 0x60, block_mode = 0x80;
@@ -299,8 +301,7 @@ bool is_pickle(const FileSample& sample) {
   constexpr std::size_t longest_name = 64;
   return name.size() > 2 && name.size() <= longest_name &&
          std::ranges::all_of(name, [](char letter) {
-           return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-                  (letter >= '0' && letter <= '9') || letter == '_' || letter == '.';
+           return is_letter_or_digit(letter) || letter == '_' || letter == '.';
          });
 }
 
@@ -321,7 +322,7 @@ std::optional<std::uint64_t> nifti_data(const FileSample& sample) {
   const auto begins_with = [&](std::uint64_t bytes) {
     return little(head, 0, 4) == bytes || big(head, 0, 4) == bytes;
   };
-  const bool is_little = little(head, 1, 1) != 0;  // 348 and 540 are above 255
+  const bool is_little = little(head, 1, 1) != 0;  // true: the high byte of 348 and 540 is not 0
   if (begins_with(bytes_2) && has(head, 4, "n+2\0\r\n\x1a\n"sv)) {
     return is_little ? little(head, 168, 8) : big(head, 168, 8);
   }

@@ -11,7 +11,7 @@ namespace ooc::detail {
 namespace {
 
 // Enough for all magic bytes and for a guess of the type. More takes longer and tells no more.
-constexpr std::size_t file_bytes = glance_bytes;
+constexpr std::size_t first_file_bytes = glance_bytes;
 constexpr std::size_t stream_bytes = page_bytes;  // for which a slow writer may take its time
 
 }  // namespace
@@ -40,7 +40,7 @@ std::string_view Beginning::first_text(std::size_t bytes) {
 /// Reads whole pages. A file that shrinks meanwhile ends there; the pass will notice it.
 void Beginning::read_file(std::size_t bytes) {
   PageReader reader;
-  const std::size_t wanted = round_up(std::max(bytes, file_bytes), page_bytes);
+  const std::size_t wanted = round_up(std::max(bytes, first_file_bytes), page_bytes);
   bytes_.clear();
   while (bytes_.size() < wanted && !has_ended_) {
     const std::size_t piece = std::min(wanted - bytes_.size(), PageReader::piece_bytes);
@@ -67,7 +67,7 @@ std::optional<std::uint64_t> Beginning::bytes() const {
 }
 
 FileSample Beginning::sample() {
-  const std::string_view head = first_text(file_ != nullptr ? file_bytes : stream_bytes);
+  const std::string_view head = first_text(file_ != nullptr ? first_file_bytes : stream_bytes);
   return {.head = head, .bytes = bytes(), .read_last = [this](std::size_t count) {
             return last(count);
           }};

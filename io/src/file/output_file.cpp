@@ -31,8 +31,7 @@
 namespace ooc::detail {
 namespace {
 
-constexpr mode_t mode = 0666;          // minus the umask
-constexpr mode_t private_mode = 0600;  // until the rights of the replaced file are set
+constexpr mode_t mode = 0666;  // minus the umask
 constexpr int most_name_tries = 100;
 constexpr std::uint64_t growth_bytes = 1 * GiB;
 
@@ -88,8 +87,8 @@ OutputFile::OutputFile(const std::filesystem::path& path, std::uint64_t bytes, b
   if (is_there_ && purpose == Purpose::write) trim(bytes);
   if (purpose != Purpose::dry_run) allocate(bytes, purpose);
   open_direct(bytes);
-  // A file that is kept gets them at the end: another process could not open one without the right
-  // to write.
+  // A kept file gets these rights at the end: until then, another process must be able to open it
+  // for writing.
   if (replace_ && kept_.empty()) keep_rights();
 }
 
@@ -113,7 +112,7 @@ void OutputFile::create_with_name(const std::filesystem::path& temporary) {
   }
 }
 
-/// `nameless`: it gets a name at the end only.
+/// Creates the file. `nameless`: without a name (O_TMPFILE), which it gets at the end.
 void OutputFile::create(bool nameless) {
   if (nameless) {
     descriptor_ = ::open(directory_of(target_).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, mode);

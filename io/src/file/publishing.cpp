@@ -18,7 +18,6 @@
 namespace ooc::detail {
 namespace {
 
-constexpr mode_t private_mode = 0600;
 constexpr const char* over_empty_file =
     "its file system moves a file to a new name only over an empty file of that name: a run that "
     "is killed at its end may leave that";
@@ -50,7 +49,7 @@ int move_over_empty(const std::filesystem::path& from, const std::filesystem::pa
   return errno_value;
 }
 
-/// The ways that take no empty file. Returns 0 or an errno.
+/// Moves a file by a rename or a link, which need no empty file. Returns 0 or an errno.
 int move_at_once(const std::filesystem::path& from, const std::filesystem::path& to) {
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
   if (errno == EEXIST) return EEXIST;

@@ -7,6 +7,9 @@
 
 namespace ooc::detail {
 
+/// The mode of temporaries until they get the rights of the file that they replace.
+constexpr mode_t private_mode = 0600;
+
 /// Returns the directory of a path; "." if it has none.
 std::filesystem::path directory_of(const std::filesystem::path& path);
 
@@ -17,7 +20,7 @@ std::filesystem::path random_temporary(const std::filesystem::path& path);
 /// Returns the name that a temporary has while its file is kept: ".NAME.XXXXXXXX.ooc-part".
 std::filesystem::path kept_name_of(const std::filesystem::path& temporary);
 
-/// Returns the temporary for a kept file that is not there yet.
+/// Returns the name of the temporary that becomes the kept file `kept`.
 std::filesystem::path temporary_of(const std::filesystem::path& kept);
 
 /// True if a name may be that of a kept file of `path`.

@@ -1,9 +1,10 @@
 #include <ooc/detail/http/address.hpp>
+
+#include <ooc/detail/base/letters.hpp>
 #include <ooc/detail/http/secrets.hpp>
 #include <ooc/error.hpp>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <utility>
 
@@ -11,14 +12,6 @@ namespace ooc::detail {
 namespace {
 
 constexpr std::string_view scheme_end = "://";
-
-bool is_letter_or_digit(char letter) {
-  return std::isalnum(static_cast<unsigned char>(letter)) != 0;
-}
-
-bool is_digit(char letter) {
-  return letter >= '0' && letter <= '9';
-}
 
 /// Returns an environment variable; empty if it is not set.
 std::string variable(const char* name) {
@@ -40,7 +33,7 @@ Error not_understood(std::string_view name, const std::string& what, std::string
           {.path = std::string(name), .hint = std::move(hint)}};
 }
 
-/// Returns a key as the path of a URL. Signatures are of this form.
+/// Returns the key of an object percent-encoded, as in the path of a URL and in signatures.
 std::string percent_encoded(std::string_view key) {
   constexpr std::string_view digits = "0123456789ABCDEF", unreserved = "-._~/";
   std::string text;
@@ -55,9 +48,9 @@ std::string percent_encoded(std::string_view key) {
   return text;
 }
 
-/// Returns what is between the scheme and the path. May have a user and a password, also one with
-/// letters that should have been encoded, such as `/` and `?`: what follows the `:` is no port
-/// then.
+/// Returns the authority of an address, between the scheme and the path. It may have a user and a
+/// password. A password may contain characters that should have been encoded, such as `/` and `?`:
+/// the text after the `:` is not a port then.
 std::string_view authority_of(std::string_view address) {
   const std::string_view rest = address.substr(address.find(scheme_end) + scheme_end.size());
   const std::string_view host = rest.substr(0, rest.find_first_of("/?#"));
@@ -82,7 +75,7 @@ std::string endpoint() {
   return scheme + url.substr(scheme.size());
 }
 
-/// Names with a dot do not fit the certificates of hosts that begin with the bucket.
+/// A bucket whose name has a dot goes into the path: the host's certificate would not match.
 std::string url_of_bucket(const std::string& bucket, const std::string& region) {
   if (const std::string server = endpoint(); !server.empty()) return server + "/" + bucket;
   const std::string host =

@@ -1,5 +1,7 @@
 #include <ooc/detail/http/secrets.hpp>
 
+#include <ooc/detail/base/letters.hpp>
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,16 +12,8 @@ namespace {
 
 constexpr std::string_view query_marks = "?#";
 
-bool is_digit(char letter) {
-  return letter >= '0' && letter <= '9';
-}
-
-bool is_letter_or_digit(char letter) {
-  return std::isalnum(static_cast<unsigned char>(letter)) != 0;
-}
-
-/// Returns the place behind the scheme and the slashes of a word, where a user may begin; 0 if
-/// there is none: "http://", "url=http://", "http:/", "//", "http:" before "user:password@".
+/// Returns the position after the scheme and the slashes of a word, where a user may begin; 0 if
+/// there are none. Scheme and slashes: "http://", "url=http://", "http:/", "//", "http:".
 std::size_t begin_of_authority(std::string_view word) {
   std::size_t begin = std::min(word.find(":/"), word.find("=//"));
   if (begin != std::string_view::npos) {
@@ -35,8 +29,8 @@ std::size_t begin_of_authority(std::string_view word) {
   return std::min(word.find_first_not_of('/', begin), word.size());
 }
 
-/// True if a text is a host, and perhaps its port, but no user and password. A password may have
-/// letters that should have been encoded, such as `/` and `?`, so that the text ends there.
+/// True if a text is a host, perhaps with a port, and not a user with a password. A password with
+/// unencoded characters, such as `/` and `?`, may cut the text off there.
 bool has_plain_host(std::string_view host) {
   const std::size_t colon = host.find(':');
   return host.starts_with('[') || colon == std::string_view::npos ||
@@ -47,7 +41,7 @@ std::string_view without_query(std::string_view text) {
   return text.substr(0, text.find_first_of(query_marks));
 }
 
-/// Returns what may be shown of what is behind the slashes of an address.
+/// Returns the part of an address after its slashes that contains no secrets.
 std::string_view without_user(std::string_view rest) {
   constexpr std::size_t none = std::string_view::npos;
   const std::string_view host = rest.substr(0, rest.find_first_of("/?#"));
@@ -88,7 +82,7 @@ std::string shown_address(std::string_view word) {
   const std::size_t begin = begin_of_authority(word);
   if (begin == 0) return without_password(word);
   const std::string_view before = word.substr(0, begin), rest = word.substr(begin);
-  // The key of an object may have such marks; a signature has names and values.
+  // The key of an object may contain `?` and `#`; a signature consists of names and values.
   const bool is_key = before.ends_with("s3://") && rest.find('@') == std::string_view::npos &&
                       rest.find('=', rest.find_first_of(query_marks)) == std::string_view::npos;
   return std::string(before) + std::string(is_key ? rest : without_user(rest));

@@ -16,8 +16,8 @@ namespace ooc::detail {
 
 namespace {
 
-// The name of a kept file is that of its target but for some letters, which the checkpoint has: a
-// file may have a name that is not UTF-8.
+// A checkpoint has only the random letters of the name of a kept file. The other ones are those of
+// its target, whose name may not be UTF-8.
 constexpr std::size_t id_letters = 8;
 constexpr std::string_view kept_ending = ".ooc-part";
 
@@ -51,7 +51,7 @@ std::string described_outputs(const Json& question) {
 }
 
 /// Returns, for example, "ooc.reduce/1 (f4, omit)".
-std::string described(const Json& question) {
+std::string jobs_of(const Json& question) {
   std::string text;
   for (const Json& each : question.at("checkpoint")) {
     const std::string name = each.at(0).get<std::string>();
@@ -64,7 +64,7 @@ std::string described(const Json& question) {
 
 constexpr std::string_view digits = "0123456789abcdef";
 
-/// Throws Error(bad_input) for other digits.
+/// Parses hexadecimal digits. Throws Error(bad_input) for other characters.
 std::vector<std::byte> from_digits(std::string_view text) {
   std::vector<std::byte> bytes;
   for (std::size_t i = 0; i < text.size(); i += 2) {
@@ -198,9 +198,9 @@ void require_same_job(const std::filesystem::path& path, const PartFile& saved,
   const Json one = Json::parse(saved.question), other = Json::parse(wanted);
   if (one == other) return;
   if (!one.is_object() || !one.contains("checkpoint")) refuse("it is a part, and no checkpoint");
-  std::string of_what, of_this = described(other);
+  std::string of_what, of_this = jobs_of(other);
   try {
-    of_what = described(one);
+    of_what = jobs_of(one);
   } catch (const Json::exception&) {
     refuse("it is no checkpoint of this version");
   }

@@ -2,6 +2,7 @@
 #include "dataset/formats/npy_type.hpp"
 #include "dataset/shape.hpp"
 
+#include <ooc/detail/base/letters.hpp>
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/error.hpp>
@@ -156,7 +157,7 @@ class HeaderParser {
     skip_space();
     const std::size_t begin = position_;
     std::uint64_t value = 0;
-    while (peek() >= '0' && peek() <= '9') {
+    while (is_digit(peek())) {
       const auto digit = static_cast<std::uint64_t>(peek() - '0');
       if (value > (std::numeric_limits<std::uint64_t>::max() - digit) / 10) {
         fail("a dimension below 2^64");
@@ -252,7 +253,7 @@ void require_magic(Beginning& file) {
   }
 }
 
-/// Returns the number of bytes behind the first `expected` ones. The producer of a stream
+/// Returns the number of bytes after the first `expected` ones; 0 for a stream, whose producer
 /// counts them.
 std::uint64_t bytes_behind(const Beginning& file, std::uint64_t expected) {
   if (!file.bytes()) return 0;

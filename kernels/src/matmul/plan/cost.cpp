@@ -12,10 +12,6 @@ namespace {
 constexpr double start_seconds = 20e-6;
 constexpr double half_rate_size = 64;  // a product with a dimension this short has half the rate
 
-double as_double(std::uint64_t value) {
-  return static_cast<double>(value);
-}
-
 double tiles_of(const Tiling& tiling) {
   return as_double(tiling.row_tiles) * as_double(tiling.column_tiles);
 }

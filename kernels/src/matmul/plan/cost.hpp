@@ -6,6 +6,10 @@
 
 namespace ooc::detail::product {
 
+inline double as_double(std::uint64_t value) {
+  return static_cast<double>(value);
+}
+
 /// The panels of one operand that are loaded to the device.
 struct Arrivals {
   double loads = 0;       // number of panels

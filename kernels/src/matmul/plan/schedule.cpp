@@ -23,11 +23,7 @@ constexpr double faster = 0.99;            // a time that is worth another choic
 constexpr double fewer = 0.98;             // bytes that are
 constexpr double hopeless = 1.25;          // with an estimate so far above the best, none is better
 constexpr std::size_t most_attempts = 16;  // to find a schedule that keeps to the bound
-constexpr double most_steps = 1e5;         // of schedules that are made to find a faster one
-
-double as_double(std::uint64_t value) {
-  return static_cast<double>(value);
-}
+constexpr double most_tried = 1e5;         // of schedules that are made to find a faster one
 
 /// A tiling and its estimated cost.
 struct CostedTiling {
@@ -214,7 +210,7 @@ Schedule best_of(Schedule first, const Problem& problem, const Limits& limits, c
   const double link_bound = bounds_of(problem, limits).link;
   const CostedTiling estimated_best = timed(first);
   std::vector<CostedTiling> choices{estimated_best};
-  double steps_left = most_steps;
+  double steps_left = most_tried;
   for (const CostedTiling& other : estimated.subspan(1)) {
     if (other.cache_serves != estimated.front().cache_serves) break;
     if (other.seconds > hopeless * estimated.front().seconds) break;

@@ -17,11 +17,7 @@ constexpr std::uint64_t few_parts = 16;     // up to this, all numbers of parts 
 constexpr std::uint64_t least_rows = 256;   // of a panel, if there is memory for them
 constexpr std::uint64_t least_inner = 512;  // of a panel, with a tile of C resident
 constexpr std::uint64_t thin_inner = 8;     // with fewer, one buffer is better than two
-constexpr double most_steps = 4e6;          // their schedule takes about a gigabyte of host memory
-
-double as_double(std::uint64_t value) {
-  return static_cast<double>(value);
-}
+constexpr double most_planned = 4e6;        // their schedule takes about a gigabyte of host memory
 
 /// Returns the largest whole number that is at most `value` and at most `most`; 0 if there is none.
 std::uint64_t at_most(double value, std::uint64_t most) {
@@ -211,7 +207,7 @@ class Candidates {
 
   void add(Tiling tiling, Cut rows, Cut columns, Cut inner) {
     const double tiles = as_double(rows.parts) * as_double(columns.parts);
-    if (tiles * as_double(inner.parts) > most_steps) return;
+    if (tiles * as_double(inner.parts) > most_planned) return;
     tiling.tile_rows = rows.size;
     tiling.row_tiles = rows.parts;
     tiling.tile_columns = columns.size;

@@ -14,4 +14,13 @@ inline std::string lower_case(std::string_view text) {
   return lower;
 }
 
+inline bool is_digit(char letter) {
+  return letter >= '0' && letter <= '9';
+}
+
+/// True for ASCII letters and digits, independent of the locale.
+inline bool is_letter_or_digit(char letter) {
+  return is_digit(letter) || (letter >= 'A' && letter <= 'Z') || (letter >= 'a' && letter <= 'z');
+}
+
 }  // namespace ooc::detail
