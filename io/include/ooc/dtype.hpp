@@ -165,7 +165,7 @@ inline std::size_t size_of(const DType& type) {
 /// have, "<bf16" or ">bf16". For a struct, the text that parse_dtype() understands.
 OOC_API std::string code_of(const DType& type);
 
-/// The same for a field: "<f4", or "<f4[3]" for three.
+/// Returns the code of a field: "<f4", or "<f4[3]" for three elements.
 OOC_API std::string code_of(const Field& field);
 
 /// Parses the name of an element type. Accepts NumPy's codes and names with an optional byte order

@@ -61,7 +61,7 @@ struct ErrorDetails {
   std::vector<Remedy> remedies{};         ///< in the order of preference
 };
 
-/// A remedy in words. Remedies in a row that have the same verb share it in a sentence.
+/// The words of a remedy. In advice(), consecutive remedies with the same verb share it.
 struct RemedyWords {
   std::string verb;    ///< "raise"
   std::string object;  ///< "Options::memory_bytes"
@@ -70,9 +70,9 @@ struct RemedyWords {
 /// Returns the words of a remedy, with the names of this library.
 OOC_API RemedyWords words_of(const Remedy& remedy);
 
-/// Returns the hint and the remedies as one sentence, with the words that `words` returns. Empty if
-/// there are none. "raise Options::memory_bytes, or lower Options::chunk_bytes or
-/// Options::streams".
+/// Returns the hint and the remedies as one sentence, such as "raise Options::memory_bytes, or
+/// lower Options::chunk_bytes or Options::streams"; empty if there are none. `words` returns the
+/// words of a remedy.
 OOC_API std::string advice(const ErrorDetails& details,
                            const std::function<RemedyWords(const Remedy&)>& words = words_of);
 
@@ -98,7 +98,7 @@ class OOC_API Error : public std::runtime_error {
 
   /// Returns the kind of the failure.
   ErrorKind kind() const noexcept { return kind_; }
-  /// Returns what is known besides the message. It lives as long as the error.
+  /// Returns the details of the failure, a reference that is valid as long as the error.
   const ErrorDetails& details() const noexcept { return details_; }
 
  private:

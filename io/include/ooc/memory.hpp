@@ -8,17 +8,17 @@
 
 namespace ooc {
 
-/// A source of memory of a device, or of the host for copies to one. It is no
-/// std::pmr::memory_resource, so that no container of the host gets memory of a GPU by mistake.
+/// Allocates memory of a device, or host memory for copies to one. It is not derived from
+/// std::pmr::memory_resource, so that no container of the host gets GPU memory by mistake.
 class OOC_API MemoryResource {
  public:
   virtual ~MemoryResource() = default;
 
-  /// Returns `bytes` bytes, aligned to `alignment`, a power of two. Throws if there are none:
-  /// Error(memory) or, for a resource of the program, std::bad_alloc.
+  /// Returns `bytes` bytes, aligned to `alignment`, a power of two. If there is not enough memory,
+  /// throws Error(memory) or, if the program supplies the resource, std::bad_alloc.
   virtual void* allocate(std::size_t bytes, std::size_t alignment) = 0;
 
-  /// Takes back what allocate() has returned for the same numbers. Must not throw.
+  /// Frees memory that allocate() returned for the same `bytes` and `alignment`. Must not throw.
   virtual void deallocate(void* data, std::size_t bytes, std::size_t alignment) = 0;
 };
 
@@ -29,8 +29,8 @@ class OOC_API MemoryResource {
 /// resource. fold() destroys partials, and the buffers in them, before it returns. Buffers that an
 /// operator's result() or merge() takes out of a partial must be destroyed before the coordinator.
 ///
-/// Threads: make_partial() allocates the buffers of a partial. Only the thread of that stream may
-/// use them until merge().
+/// Threads: make_partial() allocates the buffers of a partial. Until merge(), only the thread of
+/// the stream that make_partial() was given may use them.
 ///
 ///     const ooc::Buffer sums(stream.temporaries(), columns * sizeof(double));
 ///     stream.fill_zero(sums.data(), sums.size());
@@ -39,7 +39,7 @@ class Buffer {
  public:
   Buffer() = default;
 
-  /// Allocates `bytes` bytes, aligned to 256. Throws as the resource does: Error(memory) if it is
+  /// Allocates `bytes` bytes, aligned to 256. Throws as the resource does: Error(memory) for memory
   /// of a device.
   Buffer(MemoryResource& resource, std::size_t bytes)
       : resource_(&resource), data_(resource.allocate(bytes, alignment)), bytes_(bytes) {}
@@ -98,23 +98,23 @@ concept Allocates = requires(Resource& resource, void* data, std::size_t size) {
 
 }  // namespace detail
 
-/// Makes a MemoryResource of a memory resource of CCCL (`cuda::mr`), and so of RMM, for
-/// CudaDeviceOptions::device_memory. Its memory must be of that GPU (`device_accessible`).
+/// Adapts a memory resource of CCCL (`cuda::mr`), and so of RMM, to MemoryResource, for
+/// CudaDeviceOptions::device_memory. Its memory must be on that GPU (`device_accessible`).
 ///
 ///     rmm::mr::cuda_async_memory_resource pool;
 ///     ooc::MemoryResourceAdaptor memory(pool);
 ///     ooc::Coordinator coordinator(ooc::make_cuda_device({.device_memory = &memory}));
 ///
-/// Refers to a resource that is an lvalue, which must then outlive this, and keeps one that is an
-/// rvalue, such as a `cuda::mr::resource_ref`. It uses the functions without a stream and includes
-/// nothing of CCCL: any version will do, and so will any class with these functions. They are
-/// called by several threads at once. Other exceptions than std::bad_alloc reach the caller of the
-/// pass as they are.
+/// An lvalue is referred to and must outlive the adaptor; an rvalue, such as a
+/// `cuda::mr::resource_ref`, is stored. The adaptor calls the functions without a stream and
+/// includes no header of CCCL, so it works with every version, and with any class that has these
+/// functions. Several threads call them at once. Exceptions other than std::bad_alloc reach the
+/// caller of the pass unchanged.
 template <class Resource>
 requires detail::AllocatesSync<Resource> || detail::Allocates<Resource>
 class MemoryResourceAdaptor final : public MemoryResource {
  public:
-  /// Takes a resource, or refers to it.
+  /// Stores an rvalue, or refers to an lvalue.
   explicit MemoryResourceAdaptor(Resource&& resource)
       : resource_(std::forward<Resource>(resource)) {}
 

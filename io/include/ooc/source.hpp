@@ -43,7 +43,7 @@ enum class EngineKind { automatic, uring, threads, http };
 /// the data to be faster.
 enum class DirectIo { automatic, yes, no };
 
-/// A format of files: `automatic` finds it, by the ending and the first bytes.
+/// The format of files. `automatic` detects it, by the extension and the first bytes.
 enum class FileFormat {
   automatic,  ///< a .npy file or raw numbers; files of other formats are refused
   npy,        ///< a .npy file, whatever its name
@@ -60,10 +60,10 @@ struct Format {
   FileFormat file = FileFormat::automatic;  ///< of all files
 };
 
-/// An array in Fortran order, column by column, among the data.
+/// An array of the dataset in Fortran order, that is, column by column.
 struct ColumnMajorArray {
   std::uint64_t first = 0;             ///< index of its first element in the dataset
-  std::vector<std::uint64_t> shape{};  ///< its lengths; the first one varies fastest in the file
+  std::vector<std::uint64_t> shape{};  ///< its shape; the first index varies fastest in the file
 };
 
 /// Makes or receives bytes in their order: a generator, a pipe, a socket, a decompressor. A Source
@@ -85,22 +85,22 @@ class OOC_API Producer {
  public:
   virtual ~Producer() = default;
 
-  /// Fills the beginning of `room`, which is not empty, and returns how many bytes it has put
-  /// there; 0 only at the end. It may block, but is to return soon after `stop` is requested, with
-  /// what it has by then. A pass calls it on one thread, with room in page-locked memory if it runs
-  /// on a GPU. What it throws ends the pass.
+  /// Writes bytes to the beginning of `room`, which is not empty, and returns their number; 0 only
+  /// at the end of the data. It may block, but must return soon after `stop` is requested, with the
+  /// bytes that it has by then. A pass calls it on one thread; if it runs on a GPU, `room` is
+  /// page-locked memory. An exception ends the pass.
   virtual std::size_t fill(std::span<std::byte> room, const std::stop_token& stop) = 0;
 
   /// The name of the data in messages.
   virtual std::string name() const { return "the producer"; }
 
-  /// After the end: how many bytes there were behind the data, which are not part of them.
+  /// Returns, after the end, the number of bytes that followed the data and are not part of them.
   virtual std::uint64_t bytes_behind() const { return 0; }
 };
 
-/// Returns a producer that reads a pipe, a socket, a terminal or a file from where it is, to its
-/// end. The descriptor stays open, and must do so until the pass has ended. A pipe is enlarged to
-/// 1 MiB if the system allows that. Throws Error(input) when it cannot be read.
+/// Returns a producer that reads a pipe, a socket, a terminal, or a file from its current position,
+/// to the end. It does not own the descriptor, which must stay open until the pass has ended. It
+/// enlarges a pipe to 1 MiB if the system allows that. Throws Error(input) when it cannot be read.
 [[nodiscard]] OOC_API std::unique_ptr<Producer> read_descriptor(int descriptor, std::string name);
 
 /// The input of a pass: one sequence of elements, in one or several files or made by a producer.
@@ -117,30 +117,30 @@ class OOC_API Source {
   Source(const Source&) = delete;                  // owns open files: move it, or open() them again
   Source& operator=(const Source&) = delete;
 
-  /// Size of all elements; of what a producer makes, 0 before it was read.
+  /// Returns the size of all elements (bytes); for a producer, 0 until it has been read.
   std::uint64_t bytes() const noexcept { return is_produced() ? produced_->bytes.load() : bytes_; }
 
-  /// Returns the number of elements, or of structs; of plain bytes, an element is a byte.
+  /// Returns the number of elements or structs; for plain bytes, an element is a byte.
   std::uint64_t elements() const noexcept { return bytes() / (type_ ? size_of(*type_) : 1); }
 
   /// Returns the number of rows (see columns()); empty if files have rows of different lengths.
   std::optional<std::uint64_t> rows() const noexcept;
 
-  /// Size of what comes before it in the source of which it is a section (bytes): see section().
+  /// Returns the size of the data before this section in the whole source (bytes): see section().
   std::uint64_t bytes_before() const noexcept { return bytes_before_; }
-  /// Size of that source (bytes); of a source that is no section, its own.
+  /// Returns the size of the whole source (bytes); bytes() if this is not a section.
   std::uint64_t whole_bytes() const noexcept { return is_section_ ? whole_bytes_ : bytes(); }
-  /// True if section() has made it.
+  /// True if section() made this source.
   bool is_section() const noexcept { return is_section_; }
 
   /// True if a producer makes the elements. Such a source is read once, from beginning to end.
   bool is_produced() const noexcept { return produced_ != nullptr; }
 
-  /// True if there are no elements for certain.
+  /// True if the source is known to have no elements. False for a producer.
   bool is_empty() const noexcept { return bytes_ == 0 && !is_produced(); }
 
-  /// Returns how many bytes .npy files have behind their arrays, which are not read. They may be of
-  /// a file to which arrays are being appended. For a stream, it is known at its end.
+  /// Returns the number of bytes after the arrays of .npy files, which are not read. Another
+  /// program may be appending arrays to the file. For a stream, the number is known at its end.
   std::uint64_t bytes_behind() const noexcept {
     return is_produced() ? produced_->producer->bytes_behind() : bytes_behind_;
   }
@@ -152,12 +152,12 @@ class OOC_API Source {
   /// as any type.
   const std::optional<DType>& type() const noexcept { return type_; }
 
-  /// Returns the element type that operators read; u1 for plain bytes and for structs, whose fields
-  /// type() has.
+  /// Returns the element type that operators read; u1 for plain bytes and for structs. The fields
+  /// of structs are in type().
   ElementType element() const noexcept { return type_ ? type_->element : ElementType::u1; }
 
-  /// Returns the lengths of the shape after the first one, also for a section, whose first length
-  /// may not be whole: the shape of a row.
+  /// Returns the shape of a row: all lengths of the shape but the first. A section has the same row
+  /// shape as the whole, even if it does not consist of whole rows.
   std::span<const std::uint64_t> row_shape() const noexcept {
     const std::span<const std::uint64_t> shape = is_section_ ? whole_shape_ : shape_;
     return shape.empty() ? shape : shape.subspan(1);
@@ -165,19 +165,19 @@ class OOC_API Source {
 
   /// Returns the shape in row-major order; empty for raw files, several files, or a part of one.
   std::span<const std::uint64_t> shape() const noexcept { return shape_; }
-  /// Sets the shape, and columns() by it. The data stay as they are.
+  /// Sets the shape, and columns() to match it. The data stay as they are.
   void set_shape(std::vector<std::uint64_t> shape);
 
-  /// Returns the number of elements of a row, which is the product of all lengths of the shape but
-  /// the first: 1 for data of one dimension. Several files have the rows of each. Empty if these
-  /// have different lengths, or the product does not fit in 64 bits.
+  /// Returns the number of elements of a row: the product of all lengths of the shape but the
+  /// first, 1 for one dimension. Several files form one sequence of rows. Empty if their rows have
+  /// different lengths, or if the product does not fit in 64 bits.
   std::optional<std::uint64_t> columns() const noexcept { return columns_; }
   /// Sets the number of elements of a row. The data stay as they are.
   void set_columns(std::optional<std::uint64_t> columns) noexcept { columns_ = columns; }
 
-  /// Call this after the files have been read. Throws Error(input_changed) if another program has,
-  /// or may have, written to one of them since it was opened, as size and times say (a write that
-  /// sets them back is not seen). Returns a sentence if something else has changed.
+  /// Call this after the files have been read. Throws Error(input_changed) if, by its size and
+  /// times, another program has, or may have, written to a file since it was opened. If it sets
+  /// them back, this goes unnoticed. Returns a sentence if the name or other attributes changed.
   std::optional<std::string> check_unchanged() const;
 
   /// "raw", "npy", "mixed" or "memory".
@@ -189,8 +189,8 @@ class OOC_API Source {
   /// True if a file is in Fortran order, so that the order of the elements is not that of the
   /// shape.
   bool by_columns() const noexcept { return !column_major_.empty(); }
-  /// Returns the arrays that are, in the order of the data; of a section, those of the whole
-  /// source.
+  /// Returns the arrays in Fortran order, in the order of the data; for a section, those of the
+  /// whole source.
   const std::vector<ColumnMajorArray>& column_major() const noexcept { return column_major_; }
 
  private:
@@ -217,12 +217,12 @@ class OOC_API Source {
   std::vector<ColumnMajorArray> column_major_;
 };
 
-/// Opens files as one dataset, in the order given. An address (`https://`, `http://`, `s3://`) is
-/// that of an object on a server, which is read in parts. Files that are named `.npy` or begin with
+/// Opens files as one dataset, in the order given. An address (`https://`, `http://`, `s3://`)
+/// names an object on a server, which is read in ranges. Files that are named `.npy` or begin with
 /// its magic bytes (versions 1 to 3; C order unless `format.by_columns`) describe themselves. Other
 /// files are raw: their type is `format.type`, else the one that their extension names (.f32, .i16,
-/// ...), else u1, unless they look like numbers of another type. A pipe, which is the only file, is
-/// read once: see Producer.
+/// ...), else u1, unless they look like numbers of another type. A pipe must be the only file, and
+/// can be read once: see Producer.
 ///
 /// Throws Error: `usage` if `paths` is empty, for an offset into a .npy file, and for data without
 /// a type; `input` if a file cannot be opened or read; `bad_input` for files of other formats
@@ -236,9 +236,9 @@ class OOC_API Source {
                                   const Format& format = {});
 /// Opens one file in the same way.
 [[nodiscard]] OOC_API Source open(const std::filesystem::path& path, const Format& format = {});
-/// Opens what a producer makes in the same way: if it begins like a .npy file it is one, and other
-/// formats are refused. Reads its beginning, until `stop` is requested. `format` has neither offset
-/// nor count, and the type, unless it is a .npy file:
+/// Opens the data of a producer in the same way: data that begin like a .npy file are one, and
+/// other formats are refused. Reads the beginning, until `stop` is requested. `format.type` is
+/// required unless the data are a .npy file:
 ///
 ///     const ooc::Source input = ooc::open(ooc::read_descriptor(STDIN_FILENO, "the input"));
 [[nodiscard]] OOC_API Source open(std::unique_ptr<Producer> producer, const Format& format = {},
@@ -248,47 +248,47 @@ class OOC_API Source {
 /// them as its Input, whatever type that is. Throws Error(input).
 [[nodiscard]] OOC_API Source open_bytes(const std::filesystem::path& path);
 
-/// Returns `count` elements of a source, or structs, from index `first` on, as a source of its own.
-/// It shares the open files and outlives the source. Operators see the place of its records in the
-/// whole (DeviceChunk::first), so that what several sections give can be put together: see
-/// collect(). Of plain bytes, an element is a byte. Its shape is unknown, its rows are as long as
-/// those of the whole. Throws Error(usage) if the source ends before that, or if a producer makes
+/// Returns `count` elements or structs of a source, from index `first` on, as a source that shares
+/// the open files and may outlive `whole`. Operators see the index of its records in the whole
+/// source (DeviceChunk::first), so that results of several sections can be merged: see collect().
+/// In plain bytes, an element is a byte. The section has no shape; its rows are as long as those
+/// of the whole. Throws Error(usage) if the source has too few elements, or if a producer makes
 /// it.
 ///
 ///     const ooc::Source half = ooc::section(prices, 0, 1 << 20);
 [[nodiscard]] OOC_API Source section(const Source& whole, std::uint64_t first, std::uint64_t count);
 
-/// Returns one of `count` sections that divide a source, as evenly as multiples of `partition`
-/// elements allow, and may be empty. `index` counts from 0. For collect(), give the partition of
-/// its operator, times the elements of a row, or call shard_rows(); the default is for the built-in
+/// Returns section `index`, from 0 on, of `count` sections that divide a source as evenly as
+/// multiples of `partition` elements allow. It may be empty. For collect(), pass the partition of
+/// the operator times the elements of a row, or call shard_rows(); the default is for the built-in
 /// operators. Throws Error(usage) if there is no such section, and as section() does.
 [[nodiscard]] OOC_API Source shard(const Source& whole, std::uint64_t index, std::uint64_t count,
                                    std::uint64_t partition = 65536);
 
-/// The same with rows (see Source::columns()): `count` of them, from row `first` on.
+/// Like section(), in rows (see Source::columns()): `count` rows, from row `first` on.
 [[nodiscard]] OOC_API Source section_rows(const Source& whole, std::uint64_t first,
                                           std::uint64_t count);
 
-/// The same as shard() with rows, for operators that read rows: `partition` is that of the
+/// Like shard(), in rows, for operators that read rows. `partition`: rows of a partition of the
 /// operator.
 [[nodiscard]] OOC_API Source shard_rows(const Source& whole, std::uint64_t index,
                                         std::uint64_t count, std::uint64_t partition = 65536);
 
-/// Returns an array in the memory of the host as a source of elements or structs of `type`, in rows
-/// of `columns`. Nothing is copied: the memory must outlive the source and its sections, and not be
-/// written to during a pass. `name` stands for it in messages. Throws Error(usage) unless it has
-/// whole rows. The overload in ooc/records.hpp knows the type of values in C++.
+/// Returns an array in host memory as a source of elements or structs of `type`, in rows of
+/// `columns`. Nothing is copied: the memory must outlive the source and its sections, and must not
+/// be written to during a pass. `name` is used in messages. Throws Error(usage) unless the array
+/// has whole rows. The overload in ooc/records.hpp deduces `type` from the C++ type of the values.
 [[nodiscard]] OOC_API Source from_memory(std::span<const std::byte> memory, DType type,
                                          std::uint64_t columns = 1,
                                          std::string name = "an array in memory");
 
-/// Returns what a producer makes as a source, which can be read once: its bytes as they are. See
+/// Returns the bytes of a producer, which are not parsed, as a source that can be read once. See
 /// Producer.
 [[nodiscard]] OOC_API Source produced(std::unique_ptr<Producer> producer, DType type,
                                       std::span<const std::uint64_t> row_shape = {});
 
-/// Opens what is read from a descriptor (see read_descriptor()) as open() does. Waits for the first
-/// bytes. If it begins like a .npy file, its header has to agree with `type` and `row_shape`:
+/// Opens the data that a descriptor delivers (see read_descriptor()) as open() does. Waits for the
+/// first bytes. If they begin like a .npy file, its header must agree with `type` and `row_shape`:
 ///
 ///     const ooc::Source input = ooc::from_descriptor(STDIN_FILENO, {ooc::ElementType::f4});
 [[nodiscard]] OOC_API Source from_descriptor(int descriptor, DType type,

@@ -17,8 +17,8 @@ namespace ooc {
 ///     ooc::map(coordinator, op, source, {"halved.npy"});
 struct OOC_API Target {
   std::filesystem::path path;  ///< .npy if its extension says so, else raw
-  /// Type and byte order in the file; bf16 only in raw files. Empty: what the operator makes, in
-  /// this machine's byte order.
+  /// Type and byte order in the file; bf16 only in raw files. Empty: the type of the operator's
+  /// output, in this machine's byte order.
   std::optional<DType> type{};
   std::vector<std::uint64_t> shape{};  ///< for .npy; empty: one dimension
   bool replace = false;                ///< replace an existing file; otherwise that is an error
@@ -43,8 +43,8 @@ struct TargetsFor<std::tuple<Outputs...>> {
 
 }  // namespace detail
 
-/// The targets of an operator: a Target or, if its Output is a std::tuple, a std::array of one for
-/// each.
+/// The targets of an operator: a Target or, if its Output is a std::tuple, a std::array with a
+/// Target for each element.
 template <class Op>
 using TargetsOf = typename detail::TargetsFor<typename Op::Output>::type;
 

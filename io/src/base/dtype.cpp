@@ -43,8 +43,8 @@ constexpr std::array numpy_names{
 constexpr std::array other_names{OtherName{"fp64", "f8"}, OtherName{"fp32", "f4"},
                                  OtherName{"fp16", "f2"}};
 
-/// True for the name of a type that exists elsewhere, such as fp8, i24 and c8: it is no typing
-/// error. Long names count bits, short ones bits or bytes.
+/// True for the name of a type that exists elsewhere, such as fp8, i24 and c8. It is not treated as
+/// a typing error. Long names count bits, short ones bits or bytes.
 bool is_another_type(std::string_view name) {
   constexpr std::array long_kinds{"float", "int", "uint", "complex"};
   constexpr std::array short_kinds{"f", "fp", "i", "u", "c", "bf"};
@@ -84,7 +84,7 @@ std::string_view nearest_name(std::string_view text) {
   return nearest;
 }
 
-// Between these, and the ends, is a name that is not quoted.
+// Characters that end a name without quotes.
 constexpr std::string_view after_names = ":,{}[]";
 
 /// Returns the name of a field as it stands in the text of a struct: in quotes if it could not be
@@ -154,7 +154,7 @@ class StructParser {
   }
 
  private:
-  /// Names the field, if its name is known, and the character at which it begins.
+  /// Throws Error(usage) with the field, if its name is known, and the character where it begins.
   [[noreturn]] void fail(const std::string& problem, const std::string& hint = {}) const {
     constexpr std::size_t most = 64;
     const std::string shown =

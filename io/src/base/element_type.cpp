@@ -20,8 +20,8 @@ struct OtherEnding {
 constexpr std::array other_endings{OtherEnding{".half", ElementType::f2},
                                    OtherEnding{".pcm", ElementType::i2}};
 
-/// True if `code` means the same if its number counts bytes, as in NumPy, or bits: "f4" and "u2"
-/// do, because no type has 2 or 4 bits; "u8" does not, and "f8" may be an 8-bit float.
+/// True if the number in `code` can only count bytes, as in NumPy: "f4" and "u2" can, because no
+/// type has 2 or 4 bits; "u8" may also count bits, and "f8" may be an 8-bit float.
 bool counts_only_bytes(std::string_view code) {
   return code.size() == 2 && code[1] != '8';
 }

@@ -9,14 +9,14 @@
 
 namespace ooc::detail {
 
-/// A struct that is read field by field.
+/// Builds a struct type field by field.
 class StructBuilder {
  public:
-  /// Adds a field behind the others; its offset is set. Returns what is wrong with the field, for a
-  /// message; empty if nothing is.
+  /// Appends a field and sets its offset. Returns a description of what is wrong with the field,
+  /// for a message; empty if it is valid.
   std::string add(Field field);
 
-  /// Adds bytes that are no field. Returns the same.
+  /// Appends bytes of padding. Returns an error description like add().
   std::string add_padding(std::size_t bytes);
 
   /// Returns the struct, which has no fields if none were added.

@@ -19,8 +19,8 @@ std::vector<double> values_of(std::span<const std::byte> sample, const DType& ty
   return values;
 }
 
-/// True if many values are odd here, few are odd there, and hardly any is usual only here. A fill
-/// value, which is odd in both orders, does not count.
+/// True if many values are odd in this byte order, few in the other one, and hardly any is usual in
+/// this order only. A fill value, which is odd in both orders, does not count.
 bool floats_look_swapped(std::span<const std::byte> sample, const DType& type,
                          const FloatHabits& usual) {
   const std::vector<double> values = values_of(sample, type);
@@ -41,7 +41,7 @@ bool floats_look_swapped(std::span<const std::byte> sample, const DType& type,
          odd_there < few * telling;
 }
 
-/// The bytes of integers from the highest one on that varies to the lowest one that does.
+/// The bytes of integers from the highest to the lowest that varies.
 struct VaryingBytes {
   std::vector<ByteCounts> counts;
   std::size_t position_of_high = 0;
@@ -80,7 +80,7 @@ bool integers_look_swapped(std::span<const std::byte> sample, const DType& type)
   const ByteCounts& high = bytes.counts.front();
   const ByteCounts& low = bytes.counts.back();
   const double excess = high.entropy() - low.entropy();
-  // Multiples of such numbers are unlikely, small numbers in the other order are not.
+  // Numbers that end in so many 0 bytes are unlikely; small numbers in the other order are not.
   const bool has_long_tail = bytes.zeros_below && bytes.constant_below > width / 2 - 1 && width > 2;
   constexpr double much = 1, some = 0.05;  // bits
   if (has_long_tail && (bytes.counts.size() == 1 || excess > some)) return true;

@@ -81,7 +81,7 @@ bool BytePositions::divides(std::size_t width) const {
 
 bool BytePositions::is_noise(std::size_t position, std::size_t width) const {
   constexpr int values = 256;
-  constexpr double least = 32;  // of a mean distance that is 64 at random
+  constexpr double least = 32;  // mean distance; random bytes have a mean distance of 64
   double jumps = 0, changes = 0;
   for (std::size_t i = position + width; i < sample_.size(); i += width) {
     const int difference =

@@ -11,7 +11,7 @@ namespace {
 
 constexpr unsigned longest_code = 15;  // bits
 
-/// Thrown where the bytes end (then they are valid so far), or contradict the format.
+/// Thrown where the bytes end, with `is_valid` true, or where they contradict the format.
 struct End {
   bool is_valid;
 };
@@ -30,7 +30,7 @@ class BitReader {
   void skip_to_byte() { position_ = (position_ + 7) / 8 * 8; }
   void skip_bytes(std::size_t count) { position_ += 8 * count; }
 
-  /// Number of bytes that are left; those of a block that goes on behind the last one are not.
+  /// Returns the number of whole bytes left; 0 if a stored block extends past the end.
   std::size_t left() const { return bytes_.size() - std::min((position_ + 7) / 8, bytes_.size()); }
 
  private:
@@ -138,8 +138,8 @@ Codes read_codes(BitReader& bits) {
           HuffmanCode(all.subspan(literals, distances), true)};
 }
 
-/// Decodes a block. `done`: the number of bytes that the stream has given before, which is counted
-/// on, since no match may begin before the first.
+/// Decodes a block. `done`: number of bytes decoded so far, to which this function adds. It is
+/// needed because no match may refer to a place before the first byte.
 void skip_block(BitReader& bits, const Codes& codes, std::size_t& done) {
   constexpr unsigned end_of_block = 256, last_length = 285, last_distance = 29;
   for (;;) {
@@ -196,7 +196,7 @@ bool begins_like_deflate(std::string_view bytes) {
   }
   std::string_view behind = bytes.substr(bytes.size() - bits.left());
   behind.remove_prefix(std::min(behind.size(), longest_trailer));
-  // Padding, or the next member of a gzip file.
+  // The rest may be padding, or the next member of a gzip file.
   return behind.find_first_not_of('\0') == std::string_view::npos ||
          behind.starts_with("\x1f\x8b\x08");
 }

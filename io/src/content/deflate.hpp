@@ -4,8 +4,8 @@
 
 namespace ooc::detail {
 
-/// True if the bytes are the beginning of a stream that DEFLATE (RFC 1951) has made, or all of it
-/// and a trailer. Decodes as much as there is. Data of another kind soon contradict the format.
+/// True if the bytes are the beginning of a DEFLATE stream (RFC 1951), or a complete stream and a
+/// trailer. Decodes all bytes; data of other kinds soon contradict the format.
 bool begins_like_deflate(std::string_view bytes);
 
 }  // namespace ooc::detail

@@ -13,7 +13,7 @@ using namespace content;
 
 struct Known {
   std::string_view magic, name, hint;
-  Check check = nullptr;   // of what is behind the magic bytes, if these are not enough
+  Check check = nullptr;   // checks the structure, if magic bytes are not enough
   std::size_t offset = 0;  // of the magic bytes in the file
 };
 
@@ -75,7 +75,7 @@ constexpr std::array known{
     Known{"%PDF-"sv, "PDF", ""},
     Known{"SQLite format 3\0"sv, "SQLite", export_it},
     Known{"OOCPART\n"sv, "a partial result", "merge it with the other parts"},
-    // Without magic bytes that tell much: the structure decides.
+    // These have no distinctive magic bytes: their structure decides.
     Known{""sv, "zlib", decompress, is_zlib},
     Known{""sv, "Blosc", decompress, is_blosc},
 };

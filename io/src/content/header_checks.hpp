@@ -11,7 +11,7 @@
 
 namespace ooc::detail::content {
 
-/// A check that is named with the magic bytes of its format.
+/// Checks the structure of a format. See the table of magic bytes in file_signature.cpp.
 using Check = bool (*)(const FileSample&);
 
 bool is_avro(const FileSample& sample);

@@ -27,7 +27,7 @@ void for_each_value(std::span<const std::byte> sample, const DType& type, Body&&
   });
 }
 
-/// Returns how often the most frequent value occurs, if that is more than once.
+/// Returns how often the most frequent value occurs; 0 if no value is repeated.
 inline std::size_t repetitions(std::vector<double> values) {
   std::ranges::sort(values);  // none is NaN
   std::size_t most = 0;

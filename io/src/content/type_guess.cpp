@@ -25,7 +25,7 @@ std::string percent(double fraction) {
   return std::to_string(static_cast<int>(std::floor(fraction * 100)));
 }
 
-/// Returns a number in as few digits as tell its size.
+/// Returns a number with at most six significant digits.
 std::string short_number(double value) {
   std::ostringstream text;
   text.imbue(std::locale::classic());
@@ -33,10 +33,10 @@ std::string short_number(double value) {
   return text.str();
 }
 
-/// Returns the fraction of values in the usual range, not counting 0, NaN and a fill value, which
-/// is an odd one that is repeated. Returns 0 if the
-/// remaining values are less than a fraction `least_telling` of all, or if the entropy of their
-/// exponents is unusual.
+/// Returns the fraction of values in the usual range, without 0, NaN and a fill value,
+/// that is, an odd value that is repeated. Returns 0 if the remaining values are less
+/// than a fraction `least_telling` of all, or if the entropy of their exponents is
+/// unusual.
 double usual_share(std::span<const std::byte> sample, DType type, const FloatHabits& usual,
                    double least_telling) {
   constexpr std::size_t exponents = 2200;
@@ -53,15 +53,15 @@ double usual_share(std::span<const std::byte> sample, DType type, const FloatHab
     ++usual_values;
     ++by_exponent[static_cast<std::size_t>(std::ilogb(size) - smallest_exponent)];
   });
-  telling -= static_cast<double>(repetitions(std::move(odd)));  // of a fill value
+  telling -= static_cast<double>(repetitions(std::move(odd)));  // do not count a fill value
   if (telling < 1 || telling < least_telling * values) return 0;
   const double bits = entropy_of(by_exponent);
   if (bits < usual.least_entropy || bits > usual.most_entropy) return 0;
   return usual_values / telling;
 }
 
-/// True if one of the lower bytes of numbers has digits like any: noise, or every value equally
-/// often where the numbers have a constant step. Or if the lowest is 0, since numbers are round.
+/// True if one of the lower bytes is random, or has all values equally often, as in numbers with a
+/// constant step. Also true if the lowest byte is 0, as in round numbers.
 bool has_low_digits(const BytePositions& positions, std::size_t width, bool swapped) {
   constexpr double nearly_eight = 7.85;  // bits
   for (std::size_t i = 0; i < width / 2; ++i) {
@@ -121,9 +121,9 @@ bool rises_swapped_only(std::span<const std::byte> sample, const DType& type) {
   return never_falls(sample, {type.element, !type.swapped}) && !never_falls(sample, type);
 }
 
-/// True if the bytes are those of integers beyond doubt: the lower, the more random, and the lowest
-/// without order, or the numbers rise; or half of the bytes are 0, which are the high ones. The
-/// lowest bytes of numbers that rise by multiples of a unit, such as times, have fewer values.
+/// True if the bytes certainly belong to integers: lower bytes are more random than higher ones,
+/// and the lowest is noise or the numbers rise; or the upper half of the bytes is 0. The lowest
+/// bytes of numbers that rise by multiples of a unit, such as times, have fewer values.
 bool is_surely_integer(const BytePositions& positions, std::size_t width, bool swapped,
                        bool rises) {
   const auto at = [&](std::size_t i) {  // the lowest byte is at 0

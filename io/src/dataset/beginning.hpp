@@ -16,27 +16,27 @@
 
 namespace ooc::detail {
 
-/// The first bytes of a file or of a stream, read as far as they are asked for. They tell what the
-/// rest is, in the same way for both.
+/// The first bytes of a file or a stream, read only as far as necessary. They reveal the format of
+/// both in the same way.
 class Beginning {
  public:
-  explicit Beginning(const File& file);  ///< which must outlive it
-  /// The beginning of a stream, which must outlive it. It is not read on after `stop` is requested.
+  explicit Beginning(const File& file);  ///< must outlive this object
+  /// The beginning of a stream, which must outlive this object. Reads no more after a stop request.
   Beginning(Producer& producer, std::stop_token stop);
 
   /// Returns the path of the file, or the name of the stream.
   const std::filesystem::path& path() const noexcept { return path_; }
 
-  /// Returns the first bytes, fewer if it ends before. Valid until the next call. Throws
+  /// Returns the first bytes; fewer if the data end before. Valid until the next call. Throws
   /// Error(input).
   std::span<const std::byte> first(std::size_t bytes);
-  /// The same as text.
+  /// Returns first() as text.
   std::string_view first_text(std::size_t bytes);
 
   /// Returns the size of the file, or of the stream if it has ended; else nothing.
   std::optional<std::uint64_t> bytes() const;
 
-  /// Returns what recognise() needs. Valid until the next call of first().
+  /// Returns the argument of recognise(). Valid until the next call of first().
   FileSample sample();
 
   /// Returns all bytes that were read.

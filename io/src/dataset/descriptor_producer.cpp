@@ -26,7 +26,7 @@ class DescriptorProducer final : public Producer {
       errno = EBADF;
       throw failed();
     }
-    // Fails for all but pipes, and where users may not have such large ones.
+    // This may fail: other files than pipes have no such size, and users may have a limit.
     constexpr int large = static_cast<int>(1 * MiB);
     if (::fcntl(descriptor_, F_GETPIPE_SZ) < large) ::fcntl(descriptor_, F_SETPIPE_SZ, large);
   }

@@ -11,8 +11,8 @@ namespace ooc::detail {
 /// another format or is text, unless `format` says that its bytes are meant.
 void require_numbers(Beginning& file, const Format& format);
 
-/// Throws Error(usage) if a raw file, which begins so, looks like numbers of a type that neither
-/// `format` nor its ending gives.
+/// Throws Error(usage) if the beginning of a raw file looks like numbers of a type that neither
+/// `format` nor the extension gives.
 void require_known_type(const File& file, Beginning& beginning, const Description& description,
                         const Format& format);
 

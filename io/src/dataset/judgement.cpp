@@ -40,7 +40,7 @@ std::optional<FileSignature> foreign_format(Beginning& file, const Format& forma
   return text_signature(sample.head, file.path());
 }
 
-/// Returns as many bytes as are data, in whole groups of eight.
+/// Returns the bytes of `beginning` that belong to the data, in whole groups of eight.
 std::vector<std::byte> groups_of(std::span<const std::byte> beginning, std::uint64_t data_bytes) {
   const std::uint64_t bytes = std::min<std::uint64_t>(beginning.size(), data_bytes);
   const auto groups = beginning.first(round_down(bytes, std::uint64_t{8}));

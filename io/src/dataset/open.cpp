@@ -23,7 +23,7 @@ std::string held_by(const DType& type) {
   return type.is_bool ? "|b1" : code_of(type);
 }
 
-/// The first elements of such a file are not the first ones of the array.
+/// Returns the error for a part of a file in Fortran order: its first elements are not the array's.
 Error no_part_by_columns(const std::filesystem::path& file, const Format& format) {
   std::vector<Remedy> remedies;
   if (format.skip != 0) remedies.push_back({RemedyAction::unset, "Format::skip"});
@@ -198,7 +198,7 @@ bool is_part(const Format& format) {
   return format.skip != 0 || format.count;
 }
 
-/// Returns the elements of a stream that `format` says.
+/// Returns a producer of the elements of a stream that `format` selects.
 std::unique_ptr<Producer> selected(std::unique_ptr<Producer> all, const Format& format,
                                    std::size_t element_bytes) {
   if (!is_part(format) && format.offset == 0) return all;
@@ -213,7 +213,7 @@ std::unique_ptr<Producer> selected(std::unique_ptr<Producer> all, const Format& 
                  clamp(format.offset + static_cast<Wide>(format.skip) * element_bytes), bytes);
 }
 
-/// Returns the error for a stream whose type is not known, also because it was stopped too early.
+/// Returns the error for a stream of unknown type, possibly because a stop was requested too early.
 Error untyped(const Producer& stream, const std::stop_token& stop) {
   if (stop.stop_requested()) {
     return {ErrorKind::interrupted, stream.name() + ": interrupted before its type was known"};

@@ -9,8 +9,8 @@
 
 namespace ooc::detail {
 
-/// Returns a producer that gives `begun`, the bytes read of `stream` already, and then the rest.
-/// `has_ended`: there is no rest.
+/// Returns a producer that delivers `begun`, the bytes already read from `stream`, and then the
+/// rest. `has_ended`: `stream` has no more bytes.
 std::unique_ptr<Producer> rest_of(std::unique_ptr<Producer> stream, std::vector<std::byte> begun,
                                   bool has_ended);
 

@@ -85,7 +85,7 @@ void require_writable_as_npy(const Target& target, std::uint64_t elements) {
               {.path = target.path, .hint = "choose lengths whose product is that"});
 }
 
-/// Throws Error(usage) if the ending of a raw file names another type. Its byte order has no name.
+/// Throws Error(usage) if the extension of a raw file names another type, in any byte order.
 void require_named_type(const Target& target) {
   const auto named = type_of_ending(ending_of(target.path));
   if (!named || (!target.known_type().is_struct() && target.known_type().element == *named)) return;

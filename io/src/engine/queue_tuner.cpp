@@ -132,7 +132,7 @@ void QueueTuner::end_comparison(Verdict verdict, Clock::time_point now) {
   rests_until_ = now;
   if (verdict == Verdict::better) best_ = tried_;
   if (verdict == Verdict::no_better) {
-    // The longer nothing better has been found, the longer is the rest.
+    // Rest for as long as the transfer has run, up to a limit, or longer after a long comparison.
     const auto so_far = std::min<Clock::duration>(now - began_, longest_rest);
     rests_until_ +=
         std::max<Clock::duration>(so_far, rest_after_comparison * (now - comparison_began_));

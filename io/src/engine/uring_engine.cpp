@@ -167,8 +167,8 @@ void UringEngine::submit() {
   io_uring_submit(ring_.get());
 }
 
-/// Bounds the next wait. A ring that has failed for ten seconds fails again, so it gets a moment
-/// only when the requests in flight are waited for on the way out.
+/// Bounds the next wait. A ring that has failed for ten seconds will fail again. Later waits, such
+/// as that of the destructor, therefore last 0.1 seconds at most.
 Repeats UringEngine::repeats() const {
   return Repeats(has_failed_ ? std::chrono::milliseconds(100) : std::chrono::seconds(10));
 }

@@ -22,8 +22,8 @@
 namespace ooc::detail {
 namespace {
 
-/// Makes the name of a file durable. `directory_name`: of its directory. `descriptor`: of the file,
-/// or another one on its file system. Allocates nothing, since the file has its name already.
+/// Makes the name of a file durable. `directory_name`: its directory. `descriptor`: of the file, or
+/// of another one on its file system. Allocates only on failure: the file is in its place.
 void make_name_durable(const std::filesystem::path& directory_name,
                        const std::filesystem::path& path, int descriptor) {
   const int directory = ::open(directory_name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -43,7 +43,7 @@ void make_name_durable(const std::filesystem::path& directory_name,
 }  // namespace
 
 /// Writes the dirty pages of the file to the disk, piece by piece: one fsync() of all of them may
-/// take minutes, in which it looks like one that hangs. Throws Error(output).
+/// take minutes, and would look like a call that hangs. Throws Error(output).
 void OutputFile::flush() const {
   if (is_tmpfs_) return;
   constexpr std::uint64_t piece = 64 * MiB;
@@ -58,7 +58,7 @@ void OutputFile::flush() const {
   const auto bytes = static_cast<std::uint64_t>(status.st_size);
   for (std::uint64_t offset = 0; offset < bytes; offset += piece) {
     if (sync(offset + piece, begin) != 0 || sync(offset, finish) != 0) {
-      // An error of the disk is told only once. Others mean that there is no such call.
+      // The kernel reports a disk error only once. Other errors mean that the call is missing.
       const bool is_lost = errno == EIO || errno == ENOSPC || errno == EDQUOT;
       if (is_lost) throw output_error("fsync", target_);
       return;
@@ -84,7 +84,7 @@ void OutputFile::keep() {
   if (is_kept_ || kept_.empty()) return;
   const std::filesystem::path directory = directory_of(target_);
   std::filesystem::path kept = kept_;
-  // No other file has that name, and some file systems can neither rename in another way nor link.
+  // Replaces no file, since the name is unique. Some file systems have no other rename nor links.
   if (::rename(temporary_.c_str(), kept_.c_str()) != 0) throw output_error("rename", target_);
   temporary_ = std::move(kept);
   is_kept_ = true;
@@ -97,7 +97,7 @@ void OutputFile::commit() {
   if (replace_ && !kept_.empty()) keep_rights();
   const std::filesystem::path directory = directory_of(target_);
   const int errno_value = move_into_place();
-  // A server may have answered a repeated call, after the first one had moved the file.
+  // A network file system may repeat the call and report an error although the file was moved.
   if (errno_value != 0 && !names(target_, descriptor_)) throw not_moved(errno_value);
   temporary_.clear();
   make_name_durable(directory, target_, descriptor_);
@@ -105,7 +105,7 @@ void OutputFile::commit() {
   ::close(std::exchange(descriptor_, -1));
 }
 
-/// Returns 0 or an errno.
+/// Moves the file to its target. Returns 0 or an errno.
 int OutputFile::move_into_place() {
   if (temporary_.empty() && !replace_) {
     const int errno_value = link_nameless(descriptor_, target_);

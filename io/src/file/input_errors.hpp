@@ -7,8 +7,8 @@
 
 namespace ooc::detail {
 
-/// Returns the error for an input that another program wrote to while it was read. `why`: the sign
-/// of that.
+/// Returns the error for an input that another program wrote to while it was read. `why`: the
+/// evidence.
 Error changed_error(const std::filesystem::path& path, std::string why);
 
 }  // namespace ooc::detail

@@ -25,8 +25,8 @@ constexpr const char* begin_anew = "without its checkpoint, the job begins anew"
 
 }  // namespace
 
-/// Opens a file that an earlier process has kept. Leaves it closed if it is not there and need not
-/// be, since no bytes of it are known to be there: create() makes it anew then.
+/// Opens a file that an earlier process has kept. If it does not exist and `least_bytes` is 0,
+/// leaves it closed; create() then makes a new file.
 void OutputFile::open_kept(std::uint64_t least_bytes) {
   descriptor_ = ::open(kept_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   if (descriptor_ < 0 && errno == ENOENT && least_bytes == 0) return;
@@ -60,7 +60,7 @@ void OutputFile::open_kept(std::uint64_t least_bytes) {
   is_kept_ = true;
 }
 
-/// Opens the file of another process, under the name that it is kept with, or has before that.
+/// Opens the file of another process, under its kept name or the temporary name that it has before.
 void OutputFile::join() {
   constexpr int most_tries = 3;  // it may get the other name just now
   for (int i = 0; descriptor_ < 0 && i < most_tries; ++i) {
@@ -86,7 +86,7 @@ void OutputFile::join() {
   }
   why_not_direct_ = is_tmpfs_ ? "tmpfs has no disk under it" : objection_to_direct_io(descriptor_);
   if (!why_not_direct_.empty()) return;
-  // Without a test: the other process may be writing that page.
+  // No test write: the other process may be writing the same page.
   const std::string self = "/proc/self/fd/" + std::to_string(descriptor_);
   direct_ = ::open(self.c_str(), O_WRONLY | O_CLOEXEC | O_DIRECT);
   if (direct_ < 0) why_not_direct_ = "it cannot be opened with O_DIRECT: " + describe_errno(errno);

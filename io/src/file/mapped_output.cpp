@@ -27,7 +27,7 @@ MappedOutput::MappedOutput(int descriptor, std::uint64_t bytes, Purpose purpose)
   memory_ = {static_cast<std::byte*>(memory), bytes};
   if (purpose == Purpose::append) return;
   if (purpose == Purpose::join) {
-    allocated_ = bytes;  // or populated by a write, if that comes first
+    allocated_ = bytes;  // do not wait: write() populates pages itself
     return;
   }
   try {

@@ -39,7 +39,7 @@ class MappedOutput {
   /// Allocates the first `bytes` bytes and some more. Returns 0 or an errno.
   int grow(std::uint64_t bytes);
 
-  /// Waits until all that is to be allocated is. Returns 0 or an errno.
+  /// Waits until the background allocation has ended. Returns 0 or an errno.
   int finish();
 
  private:

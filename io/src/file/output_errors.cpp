@@ -13,7 +13,7 @@
 namespace ooc::detail {
 namespace {
 
-/// True if the file system of a path has no inodes left: then ENOSPC is not about its bytes.
+/// True if the file system of a path has no inodes left: then ENOSPC does not mean a lack of space.
 bool has_no_inodes(const std::filesystem::path& path) {
   struct statvfs status {};
   return ::statvfs(directory_of(path).c_str(), &status) == 0 && status.f_files != 0 &&

@@ -5,22 +5,22 @@
 
 namespace ooc::detail {
 
-/// How a file of this path can get its name when it is whole.
+/// The way in which a complete file gets its name.
 struct Publishing {
   bool nameless = false;  ///< it can be written without a name, and get one at the end
-  std::string note{};     ///< what is to be known of the way; mostly empty
+  std::string note{};     ///< describes a fallback; usually empty
 };
 
-/// Tries with an empty file in the directory of `target` how a file gets its name, because file
-/// systems and sandboxes refuse some of the ways: that must not show after all of the work. Throws
-/// Error(output) if there is no way. `may_be_nameless`: false for a file that is to be kept.
+/// Finds a way to name a complete file, by trying with an empty one in the directory of `target`.
+/// File systems and sandboxes refuse some ways, and that must be known before the work begins.
+/// Throws Error(output) if there is no way. `may_be_nameless`: false for a file that is to be kept.
 Publishing try_publishing(const std::filesystem::path& target, bool replace, bool may_be_nameless);
 
 /// True if the path names this open file.
 bool names(const std::filesystem::path& path, int descriptor);
 
-/// Gives a file without a name (O_TMPFILE) one that no file has: by its descriptor, which takes a
-/// privilege before Linux 6.10, else by its entry in /proc. Returns 0 or an errno.
+/// Links a nameless file (O_TMPFILE) to an unused name: by its descriptor, which requires a
+/// privilege before Linux 6.10, else through /proc. Returns 0 or an errno.
 int link_nameless(int descriptor, const std::filesystem::path& name);
 
 /// Copies a file to a name that no file has, and makes the copy durable. Returns its descriptor, or

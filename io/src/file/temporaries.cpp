@@ -31,7 +31,7 @@ std::string temporary_prefix(const std::filesystem::path& path) {
   return "." + path.filename().string().substr(0, most) + ".";
 }
 
-/// True if a name is that of a temporary of `path`, or of a file that is kept, by its ending.
+/// True if a name consists of `prefix`, random letters, and the ending `ends_with`.
 bool is_name_of(std::string_view prefix, std::string_view name, std::string_view ends_with) {
   return name.size() == prefix.size() + random_letters + ends_with.size() &&
          name.starts_with(prefix) && name.ends_with(ends_with) &&

@@ -26,7 +26,7 @@ bool is_same_word(std::string_view text, std::string_view lower) {
       text, lower, [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; });
 }
 
-/// Returns the number that a text consists of.
+/// Parses a text that is a decimal number; returns nothing for any other text.
 std::optional<std::uint64_t> number_in(std::string_view text) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -57,7 +57,7 @@ std::optional<Answer::ContentRange> range_in(std::string_view text) {
 }  // namespace
 
 void Answer::add_line(std::string_view line) {
-  if (line.starts_with(' ') || line.starts_with('\t')) return;  // the rest of the line before
+  if (line.starts_with(' ') || line.starts_with('\t')) return;  // continues the previous line
   line = trimmed(line);
   if (line.starts_with("HTTP/")) {
     *this = {};

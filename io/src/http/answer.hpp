@@ -7,7 +7,7 @@
 
 namespace ooc::detail {
 
-/// The header of an answer, as far as it matters for reading a part of an object.
+/// The fields of the header of an answer that matter for reading a range of an object.
 struct Answer {
   /// A range of bytes and the size of the whole object, as of "bytes 0-99/1000". Either may be
   /// unknown.
@@ -35,7 +35,7 @@ struct Answer {
   /// with objects, do not change bytes.
   bool is_compressed() const;
 
-  /// "404 Not Found"
+  /// Returns the status and its reason: "404 Not Found".
   std::string status_text() const;
 };
 

@@ -7,8 +7,8 @@
 
 namespace ooc::detail {
 
-/// The functions of libcurl, which is loaded when the first address is opened: its thirty shared
-/// libraries would make the start of each program that reads only local files four times as long.
+/// The functions of libcurl. It is loaded when the first address is opened: its thirty shared
+/// libraries would make a program that reads only local files take four times as long to start.
 struct Curl {
   unsigned version;  // 0x075801 is 7.88.1
   decltype(&::curl_easy_init) easy_init;

@@ -29,7 +29,7 @@ struct Ended {
   std::exception_ptr error{};
 };
 
-/// The results that the threads of an engine pass to its owner. To add one takes no memory.
+/// The results that the threads of an engine pass to its owner. Adding one allocates nothing.
 class Results {
  public:
   explicit Results(std::size_t depth) { ended_.reserve(depth); }
@@ -56,8 +56,8 @@ class Results {
     return changed_.wait_for(lock, patience, [this] { return !ended_.empty(); });
   }
 
-  /// True after a failure, which ends what the engine is used for: other requests need not be
-  /// repeated until their servers answer.
+  /// True after a failure. It ends the pass that uses the engine, so the other requests need no
+  /// further tries.
   bool has_failed() {
     const std::lock_guard lock(mutex_);
     return has_failed_;
@@ -92,8 +92,8 @@ class Results {
   bool has_failed_ = false;
 };
 
-/// A thread with its own connections. Requests beside it that are of local files are read on the
-/// same thread.
+/// A thread with its own connections. Requests for local files are read on the same
+/// thread.
 class Connections {
  public:
   Connections(Results& results, std::size_t depth)
@@ -135,11 +135,11 @@ class Connections {
   void wake() { curl_.multi_wakeup(multi_); }
 
  private:
-  /// A request whose tries are made.
+  /// A request in progress.
   struct Active {
     Request* request;
     std::unique_ptr<RangeRequest> range;
-    std::optional<Clock::time_point> begins{};  // of its next try; empty: it is being made
+    std::optional<Clock::time_point> begins{};  // start of its next try; empty while a try runs
   };
 
   void run(const std::stop_token& stop) {
@@ -161,7 +161,7 @@ class Connections {
     check(curl_.multi_poll(multi_, nullptr, 0, patience(), nullptr));
   }
 
-  /// Passes the error of this thread on with all its requests, present and to come.
+  /// Reports the error of this thread for all its requests, present and future.
   void die(const std::exception_ptr& error) {
     for (Active& active : active_) {
       curl_.multi_remove_handle(multi_, active.range->handle());
@@ -230,7 +230,7 @@ class Connections {
     }
   }
 
-  /// Sets the next try, or passes the request on, which is null then.
+  /// Schedules the next try, or adds the request to the results and sets it to null.
   void end_try(Active& active, CURLcode code) {
     Ended ended{active.request};
     try {
@@ -334,7 +334,7 @@ class HttpEngine final : public Engine {
  private:
   std::size_t depth_;
   std::size_t in_flight_ = 0;
-  std::size_t next_ = 0;  // thread
+  std::size_t next_ = 0;  // index of the next thread to use
   mutable Results results_;
   std::vector<std::unique_ptr<Connections>> connections_;  // destroyed first
 };

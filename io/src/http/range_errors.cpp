@@ -65,7 +65,7 @@ Error RangeRequest::error(ErrorKind kind, const std::string& what, std::string w
            .hint = std::move(hint)}};
 }
 
-/// Returns the error for an object that may be empty or not.
+/// Returns the error if the server sends no range and does not say that the object is empty.
 Error RangeRequest::says_no_size() const {
   return error(ErrorKind::bad_input, "the server refuses to send a part of it",
                "it does not say that it is empty either: " +

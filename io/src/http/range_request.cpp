@@ -24,10 +24,10 @@ constexpr std::size_t least_piece = 4 * KiB, most_text = 4 * KiB;
 constexpr milliseconds first_pause{100}, longest_pause{5000};
 constexpr std::int64_t most_retry_after_seconds = 30;
 constexpr long connect_seconds = 10, buffer_bytes = 512 * KiB;
-constexpr long silent_seconds = 30;  // without a byte, after which a connection counts as broken
+constexpr long silent_seconds = 30;  // after so long without a byte, a connection is broken
 
-/// Returns the pause before a try: twice as long each time, and shorter by chance, so that many
-/// requests that failed together do not come back together.
+/// Returns the pause before a try: twice as long each time, and shortened at random, so that
+/// requests that failed together are not repeated together.
 milliseconds pause_before(std::size_t tries, std::int64_t retry_after_seconds) {
   thread_local std::minstd_rand random{std::random_device{}()};
   const auto factor = std::int64_t{1} << std::min<std::size_t>(tries - 1, 16);
@@ -71,7 +71,7 @@ RangeRequest::RangeRequest() : curl_(curl()), handle_(curl_.easy_init(), curl_.e
   set(CURLOPT_XFERINFOFUNCTION, &RangeRequest::take_time);
   set(CURLOPT_XFERINFODATA, static_cast<void*>(this));
   set(CURLOPT_NOPROGRESS, 0L);
-  // As the program curl does.
+  // The program curl reads the same variables.
   for (const char* const name : {"CURL_CA_BUNDLE", "SSL_CERT_FILE"}) {
     const char* const bundle = std::getenv(name);
     if (bundle == nullptr || *bundle == '\0') continue;
@@ -81,7 +81,7 @@ RangeRequest::RangeRequest() : curl_(curl()), handle_(curl_.easy_init(), curl_.e
 }
 
 RangeRequest::~RangeRequest() {
-  const WithoutSigpipe blocked;  // the handle may say goodbye to a server, and uses the header
+  const WithoutSigpipe blocked;  // closing the handle may write to a socket
   handle_.reset();
   curl_.slist_free_all(headers_);
 }
@@ -108,7 +108,7 @@ void RangeRequest::begin_range(const Address& address, std::uint64_t offset,
   tries_ = 0;
   why_repeated_.clear();
   set(CURLOPT_URL, address.url.c_str());
-  // A key of S3 may have segments such as `..`, which are no directories.
+  // An S3 key may have segments such as `..`, which are not directories.
   set(CURLOPT_PATH_AS_IS, address.keys ? 1L : 0L);
   // An answer must not lead from an encrypted connection to one that is not.
   const bool is_encrypted = address.url.starts_with("https");
@@ -124,7 +124,7 @@ void RangeRequest::begin_range(const Address& address, std::uint64_t offset,
       add_header("If-Unmodified-Since: " + version.modified);
     }
   }
-  // Another server must not get a signed request, nor could it check the signature.
+  // Do not follow redirections of a signed request: the signature is for this server only.
   const bool is_signed = address.keys && !address.keys->id.empty();
   set(CURLOPT_FOLLOWLOCATION, is_signed ? 0L : 1L);
   if (is_signed) {
@@ -139,7 +139,7 @@ void RangeRequest::begin_range(const Address& address, std::uint64_t offset,
   prepare_try();
 }
 
-/// Has requests signed. The secret key must not be set unless they are: it would be sent.
+/// Makes libcurl sign requests. The secret key is set only here, since it would be sent otherwise.
 void RangeRequest::sign() {
   // Versions before 7.87 sign another hash of the body than the header has.
   constexpr unsigned least_version = 0x075700;
@@ -207,7 +207,7 @@ std::size_t RangeRequest::take(std::span<const std::byte> bytes) {
     return more;  // less than all ends the transfer
   }
   if (!std::exchange(is_checked_, true)) check_answer();
-  // The range that the answer names is within the one that was asked for.
+  // check_answer() has made sure that the range of the answer is within the requested one.
   if (bytes.size() > answer_.range->last + 1 - (offset_ + done_)) {
     throw error(ErrorKind::bad_input, "the server sent more bytes than it says");
   }
@@ -281,7 +281,7 @@ std::optional<milliseconds> RangeRequest::end_try(CURLcode code) {
 
 std::optional<milliseconds> RangeRequest::judge(CURLcode code) {
   if (failure_) throw *std::exchange(failure_, std::nullopt);
-  // The end of a connection, or of its body, does not matter once all is there.
+  // Once all bytes have arrived, it does not matter how the connection ended.
   if (is_checked_ && done_ == memory_.size()) return std::nullopt;
   const std::size_t got = done_ - done_before_;
   if (code != CURLE_OK && !is_refusal(code) && !complete_since_) {
@@ -310,8 +310,8 @@ std::optional<milliseconds> RangeRequest::judge(CURLcode code) {
   return try_again(got == 0 ? "an answer without data" : "a short answer");
 }
 
-/// A server refuses the first byte of an object. It may be empty: asks for all of it, since some
-/// servers refuse what is not empty, too, and not all of them say its size.
+/// Handles a refusal of the first byte, which may mean that the object is empty. Requests all of
+/// it, since some servers refuse ranges of other objects, too, and not all of them say the size.
 milliseconds RangeRequest::ask_for_all() {
   const auto& range = answer_.range;
   says_empty_ = range && !range->has_range && range->size == std::uint64_t{0};
@@ -321,15 +321,15 @@ milliseconds RangeRequest::ask_for_all() {
   return milliseconds(0);
 }
 
-/// True for the answer of a server, or of a proxy on the way to it, that it does not send the
-/// object, also if the connection broke afterwards.
+/// True if a server, or a proxy on the way to it, has answered that it does not send the object,
+/// even if the connection broke afterwards.
 bool RangeRequest::is_refusal(CURLcode code) const {
   const bool is_long = code == CURLE_WRITE_ERROR && text_of_refusal_.size() == most_text;
   return answer_.status >= 400 || is_long;
 }
 
-/// True for failures of a connection that a new one may not have. If nothing is known of the object
-/// yet, the address may be wrong, and who typed it should not wait.
+/// True for transient failures of a connection. If nothing is known of the object yet, the address
+/// may be wrong, and the user who typed it should not wait.
 bool RangeRequest::is_passing(CURLcode code) const {
   switch (code) {
     case CURLE_COULDNT_RESOLVE_HOST:
@@ -347,7 +347,7 @@ bool RangeRequest::is_passing(CURLcode code) const {
 
 std::optional<milliseconds> RangeRequest::try_again(std::string why) {
   why_repeated_ = std::move(why);
-  // A server that sends pieces is not too busy.
+  // Bytes that arrived are progress, so the tries count anew.
   const bool goes_on = done_ - done_before_ >= least_piece;
   if (goes_on) tries_ = 0;
   if (tries_ >= most_tries) {

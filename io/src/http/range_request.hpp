@@ -19,10 +19,10 @@
 
 namespace ooc::detail {
 
-/// Requests a range of an object, by as many tries as it takes: answers may be short, connections
-/// break, and servers are busy. Knows nothing of threads. Each try is one transfer of handle(),
-/// which curl_easy_perform() or a multi handle performs. It can be used again for other ranges, and
-/// keeps its connection then.
+/// Requests a range of an object, in as many tries as necessary: answers may be short, connections
+/// break, and servers are busy. Used by one thread at a time. Each try is one transfer of handle(),
+/// which curl_easy_perform() or a multi handle performs. The object can be used again for other
+/// ranges, and then keeps its connection.
 class RangeRequest {
  public:
   RangeRequest();
@@ -30,10 +30,10 @@ class RangeRequest {
   RangeRequest& operator=(const RangeRequest&) = delete;
   ~RangeRequest();
 
-  /// Begins to ask for the first byte of an object of which nothing is known yet.
+  /// Begins a request for the first byte of an object whose size and version are unknown.
   void begin(const Address& address);
 
-  /// Begins to ask for a range of an object. Both must outlive the request.
+  /// Begins a request for a range of an object. `object` and `memory` must outlive it.
   void begin(const RemoteObject& object, std::uint64_t offset, std::span<std::byte> memory);
 
   /// Returns the handle of the next try.
@@ -45,7 +45,7 @@ class RangeRequest {
   std::optional<std::chrono::milliseconds> end_try(CURLcode code);
 
   std::size_t tries() const noexcept { return tries_; }
-  /// Says why the last try was not the last one: "503 Service Unavailable".
+  /// Returns the reason for the latest repetition: "503 Service Unavailable".
   const std::string& why_repeated() const noexcept { return why_repeated_; }
 
   /// Returns the header of the last answer.
@@ -68,7 +68,7 @@ class RangeRequest {
       throw Error(ErrorKind::internal, "libcurl refuses option " + std::to_string(option));
     }
   }
-  /// Returns what libcurl knows of the last try; 0 if it knows nothing.
+  /// Returns curl_easy_getinfo() for the last try; 0 if libcurl does not know the value.
   template <class Value>
   Value info(CURLINFO which) const {
     Value value = 0;
@@ -105,9 +105,9 @@ class RangeRequest {
   std::uint64_t offset_ = 0;
   std::span<std::byte> memory_{};
   std::size_t done_ = 0;         // bytes of `memory_`
-  std::size_t done_before_ = 0;  // the last try
-  bool wants_all_ = false;       // of an object of which a part was refused
-  bool says_empty_ = false;      // the refusal did, as the standard has it: "bytes */0"
+  std::size_t done_before_ = 0;  // value of done_ before this try
+  bool wants_all_ = false;       // after a range was refused
+  bool says_empty_ = false;      // the refusal says "bytes */0"
   std::size_t tries_ = 0;
   std::string why_repeated_;
   std::uint64_t object_bytes_ = 0;

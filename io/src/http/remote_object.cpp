@@ -12,8 +12,8 @@
 namespace ooc::detail {
 namespace {
 
-/// Returns a request of this thread. Its connection is kept for the next one: to begin a run takes
-/// several small reads, and a new connection as many round trips as two or three of them.
+/// Returns a request of this thread, which keeps its connection. A run begins with several small
+/// reads, and a new connection takes as many round trips as two or three of them.
 RangeRequest& own_request() {
   thread_local RangeRequest request;
   return request;
@@ -41,12 +41,12 @@ RemoteObject::RemoteObject(Address address) : address_(std::move(address)) {
   version_ = {.etag = answer.etag, .modified = answer.modified};
   const auto modified =
       answer.modified.empty() ? -1 : curl().getdate(answer.modified.c_str(), nullptr);
-  constexpr std::int64_t last_year = 9'000'000'000;  // 2255: nanoseconds do not count further
+  constexpr std::int64_t last_year = 9'000'000'000;  // 2255: the limit of nanoseconds in 64 bits
   modified_seconds_ = std::clamp<std::int64_t>(modified, 0, last_year);
 }
 
 std::string RemoteObject::fingerprint() const {
-  // An entity tag is of one object: another one may have the same. A signature is of one run.
+  // Different objects may have the same entity tag. The query may be a signature, which changes.
   const std::string object = address_.url.substr(0, address_.url.find('?'));
   return object + '\n' + version_.etag + '\n' + version_.modified;
 }

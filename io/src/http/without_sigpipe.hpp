@@ -5,8 +5,8 @@
 
 namespace ooc::detail {
 
-/// Keeps SIGPIPE, by which the kernel tells that a server has closed a connection, from the calling
-/// thread during its lifetime. For threads of the caller; those of the library block all signals.
+/// Blocks SIGPIPE, which the kernel sends if a server has closed a connection, on the calling
+/// thread during its lifetime. For threads of the caller; those of the library block most signals.
 class WithoutSigpipe {
  public:
   WithoutSigpipe() noexcept {

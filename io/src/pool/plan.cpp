@@ -185,7 +185,7 @@ RecordRange SequentialPlan::with_margin(RecordRange records) const noexcept {
   return {first, end - first};
 }
 
-/// Records that are read for so many chunks of a step at most.
+/// Returns the largest number of records that are read for `pieces` chunks of a step.
 std::uint64_t SequentialPlan::most_read(std::size_t pieces) const noexcept {
   return std::min(cut_.chunk_records * pieces + cut_.before + cut_.after, records_);
 }

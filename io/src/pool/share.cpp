@@ -16,7 +16,7 @@ std::uint64_t LocalBlocks::begin(std::uint64_t records, std::uint64_t step_recor
   return block;
 }
 
-// One device may take all blocks. Memory that is never written costs nothing.
+// Reserves numbers for all blocks, since one device may take all. Unwritten memory costs nothing.
 Share::Share(Blocks& blocks, std::uint64_t records, std::uint64_t block_records)
     : blocks_(blocks),
       records_(records),

@@ -22,7 +22,7 @@ namespace detail {
 OOC_API Error breaks_rule(std::string_view rule, std::string_view found, std::string_view hint);
 OOC_API Error too_few_partitions(std::size_t partition);
 
-/// Computes a result of each step in several ways, which all should give the same.
+/// Computes the result of each step in several ways, which must all agree.
 template <class Op, class Same>
 class CheckOperation final : public Operation {
  public:
@@ -33,7 +33,7 @@ class CheckOperation final : public Operation {
     require_known_functions<Op>();
   }
 
-  /// Returns the records of a partition.
+  /// Returns the number of records of a partition.
   std::size_t partition() const noexcept override { return partition_; }
   Margin margin() const noexcept override { return margin_of(op_); }
   bool runs_on(DeviceKind kind) const noexcept override { return is_for<Op>(kind); }
@@ -200,9 +200,9 @@ class CheckOperation final : public Operation {
 /// Partial and never assigns it, that merge() is associative and Partial{} neutral, that the result
 /// does not depend on how the data are divided, and that reset(), save() and load() do what they
 /// should, if it has them. Each step of the source goes through the operator about 15 times, so a
-/// few million records suffice. Throws Error(verify) with the rule that is broken, and what the
-/// operator throws; Error(usage) for a source of fewer than 3 records, or 3 partitions of an
-/// operator that has `partition_records`.
+/// should, if it has them. Each step of the source goes through the operator about 15 times, so a
+/// few million records suffice. Throws Error(verify) that names the broken rule; exceptions of the
+/// operator; Error(usage) for fewer than 3 records, or 3 partitions if it has `partition_records`.
 ///
 ///     TEST(MySum, IsAnOperator) {
 ///       const std::vector<float> values = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -210,9 +210,9 @@ class CheckOperation final : public Operation {
 ///       ooc::check(coordinator, MySum{}, ooc::from_memory(values));
 ///     }
 ///
-/// `same(left, right)` compares two results. By default, floating point numbers may differ by a
-/// thousandth of the larger one, since sums round, and all else is compared by ==; a result that
-/// cancels needs a function of its own.
+/// `same(left, right)` compares two results. By default, floating-point numbers may differ by a
+/// thousandth of the larger one, since sums round; other values are compared by ==. A result that
+/// suffers from cancellation needs a function of its own.
 template <FoldOperator Op, detail::PassSource From, class Same = detail::IsClose>
 void check(Coordinator& coordinator, const Op& op, const From& from, const Same& same = {}) {
   const auto inputs = detail::inputs_of<typename Op::Input>(from);
@@ -225,7 +225,7 @@ void check(Coordinator& coordinator, const Op& op, const From& from, const Same&
   }
 }
 
-/// The same on the best device of this machine, or on the kind that the operator runs on.
+/// Checks on the best device of this machine, or on the CPU if the operator does not run on GPUs.
 ///
 ///     ooc::check(MySum{}, ooc::from_memory(values));
 template <FoldOperator Op, detail::PassSource From, class Same = detail::IsClose>
@@ -235,7 +235,7 @@ void check(const Op& op, const From& from, const Same& same = {}) {
   check(coordinator, op, from, same);
 }
 
-/// Says what is wrong with an operator, or with the data, if this does not compile.
+/// Rejects invalid arguments: a compiler error says what is wrong with the operator or the data.
 template <class Op, class From>
 requires(!FoldOperator<Op> || !detail::PassSource<From>) void check(Coordinator& /*coordinator*/,
                                                                     const Op& /*op*/,
@@ -246,7 +246,7 @@ requires(!FoldOperator<Op> || !detail::PassSource<From>) void check(Coordinator&
     detail::explain_source<From>();
   }
 }
-/// Says it without a coordinator.
+/// Rejects invalid arguments of a call without a coordinator.
 template <class Op, class From>
 requires(!FoldOperator<Op> && !std::same_as<Op, Coordinator>) void check(const Op& /*op*/,
                                                                          const From& /*from*/) {

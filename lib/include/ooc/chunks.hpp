@@ -60,16 +60,16 @@ std::vector<ChunkSource> sources_of(const Zipped<count>& zipped) {
 
 /// Options of a loop over chunks.
 struct ChunksOptions {
-  /// Rows of each chunk; the one with the end of the data may have fewer. 0: the library chooses,
-  /// and chunks may have other sizes on another machine.
+  /// Number of rows of each chunk; the chunk at the end of the data may have fewer. 0: the library
+  /// chooses, and the number may differ between machines.
   std::size_t rows = 0;
 
-  /// If set, chunks come in an order that this number and the number of chunks give, everywhere the
-  /// same. Rows within a chunk keep their order.
+  /// If set, chunks are shuffled. The order depends only on this seed and on the number of chunks,
+  /// and is the same on every machine. Rows within a chunk keep their order.
   std::optional<std::uint64_t> shuffle_seed{};
 
-  /// Only every `shards`-th chunk, from number `shard` on. With a seed, chunks are shuffled first,
-  /// so that all shards with one seed have each chunk once.
+  /// Selects every `shards`-th chunk, from number `shard` on. With a seed, chunks are shuffled
+  /// first; the shards with one seed together have each chunk once.
   std::size_t shard = 0;
   std::size_t shards = 1;  ///< number of shards; 1: all chunks
 
@@ -79,9 +79,9 @@ struct ChunksOptions {
 
 /// A chunk in the memory of the device, for as long as the lease lives. Movable, not copyable.
 ///
-/// Lifetime: it must die before the Chunks that it comes from, and before the stream that was given
-/// to next(). It may die while that stream still works on the chunk: the memory is used again
-/// only when the work is done that was on the stream by then.
+/// Lifetime: a lease must be destroyed before its Chunks, and before the stream that was given to
+/// next(). It may be destroyed while that stream still works on the chunk: the memory is used again
+/// only after the work that is on the stream by then.
 class OOC_API Lease {
  public:
   /// Returns the index of the first row in the data.
@@ -90,14 +90,14 @@ class OOC_API Lease {
   /// Returns the number of rows.
   std::size_t count() const noexcept;
 
-  /// All rows, of one of the sources that were zipped. They are aligned to their elements, which
-  /// are in this machine's byte order; structs are as they are in the file. Throws Error(usage) if
-  /// there is no such source.
+  /// Returns all rows of one of the zipped sources. They are aligned to their elements, which are
+  /// in this machine's byte order; structs are as in the file. Throws Error(usage) if there is no
+  /// such source.
   DeviceSpan<const std::byte> bytes(std::size_t source = 0) const;
 
-  /// The same as elements, or as structs that declare their fields. Throws Error(usage) unless the
-  /// source holds elements of this type, or structs whose fields lie as in T; std::byte stands for
-  /// any. Throws Error(bad_input) if a field is not there.
+  /// Returns the rows as elements, or as structs that declare their fields. Throws Error(usage)
+  /// unless the source holds elements of this type, or structs with the layout of T; std::byte
+  /// stands for any type. Throws Error(bad_input) if a field is missing.
   template <class T>
   requires(IsElement<T> || detail::HasFields<T> ||
            std::same_as<T, std::byte>) DeviceRows<const T> rows(std::size_t source = 0)
@@ -118,9 +118,9 @@ class OOC_API Lease {
   std::unique_ptr<detail::LentStep, detail::GiveBack> step_;
 };
 
-/// A pass whose operator is the caller's own loop: a training loop, a viewer, a library that is to
-/// be called and does not call. The chunks of a source come to the device one after another, and
-/// the next ones are loaded and copied while the caller works on this one.
+/// A pass whose operator is the caller's own loop: a training loop, a viewer, or a library that
+/// pulls its data. The chunks of a source come to the device one after another, and the next ones
+/// are loaded and copied while the caller works on this one.
 ///
 ///     ooc::Chunks chunks(coordinator, images, {.rows = 256, .shuffle_seed = epoch});
 ///     while (const auto batch = chunks.next(stream)) train(stream, batch->rows<float>());
@@ -128,9 +128,9 @@ class OOC_API Lease {
 /// Rows are those of the source's shape (see Source::columns()); sources that are zipped give the
 /// same rows of each.
 ///
-/// Threads: next() is called by one thread at a time; leases may die on any. The coordinator is
-/// busy for as long as the Chunks lives. Destroying it ends the pass, also before the end of the
-/// data.
+/// Threads: next() is called by one thread at a time; leases may be destroyed on any thread. The
+/// coordinator is busy during the lifetime of the Chunks, whose destructor ends the pass, even
+/// before the end of the data.
 ///
 /// Lifetime: the coordinator and the sources must outlive it.
 class OOC_API Chunks {
@@ -148,21 +148,21 @@ class OOC_API Chunks {
   Chunks& operator=(Chunks&&) = delete;
 
   /// Blocks until the next chunk is on the device, and returns it; nothing at the end of the data.
-  /// Work that is enqueued on `stream` from now on finds its rows, and work that is on the stream
-  /// when the lease dies is done before the memory is used again. As many leases may live at once
-  /// as Options::streams says, if it is set, unless limits of memory allow fewer; while all live,
-  /// no chunk is loaded ahead.
+  /// Work enqueued on `stream` from now on sees its rows. Work that is on the stream when the lease
+  /// is destroyed completes before the memory is used again. At most Options::streams leases may
+  /// exist at once, if that is set, or fewer within limits of memory; while all exist, no chunk is
+  /// loaded ahead.
   ///
-  /// Throws Error(usage) if all these live and there may be another chunk, and for a checksum of
-  /// chunks that are shuffled or sharded; `bad_input` if the sources have different numbers of
+  /// Throws Error(usage) if all of these exist and there may be another chunk, and for a checksum
+  /// of chunks that are shuffled or sharded; `bad_input` if the sources have different numbers of
   /// rows; the error of the pass, if that has failed; Error(interrupted) after a stop, unless
   /// PassOptions::keep_partial is set: then the chunks end early.
   [[nodiscard]] std::optional<Lease> next(Stream& stream);
 
-  /// The same for a stream of the caller: a `cudaStream_t`. Null is CUDA's default stream, whose
-  /// leases die on a thread that is bound to the coordinator's GPU, and is right on the CPU, where
-  /// the caller's work is done when it returns. Throws Error(usage) for cudaStreamPerThread, which
-  /// is another stream on each thread.
+  /// Like next(Stream&), for a `cudaStream_t` of the caller. Null is CUDA's default stream; its
+  /// leases must be destroyed on a thread that is bound to the coordinator's GPU. On the CPU, pass
+  /// null: the caller's work is done when it returns. Throws Error(usage) for cudaStreamPerThread,
+  /// which is another stream on each thread.
   [[nodiscard]] std::optional<Lease> next(void* cuda_stream = nullptr);
 
   /// Returns the statistics of the pass, once next() has returned nothing. Throws Error(usage)
@@ -181,10 +181,10 @@ class OOC_API Chunks {
 /// Options of a ChunkWriter.
 struct ChunkWriterOptions {
   std::size_t columns = 0;         ///< elements of a row; 0: the file is a sequence of elements
-  std::size_t room_rows = 65'536;  ///< the most rows, or elements, that are put at once
+  std::size_t room_rows = 65'536;  ///< maximum number of rows, or elements, of a put()
 };
 
-/// The other half of Chunks: a file that the caller's own loop writes. Rows are computed in memory
+/// The counterpart of Chunks: a file that the caller's own loop writes. Rows are computed in memory
 /// of the device, and appended to a Target; the file appears when it is committed, or not at all.
 ///
 ///     ooc::ChunkWriter out(coordinator, {"scaled.npy"}, ooc::type_of<float>());
@@ -197,16 +197,16 @@ struct ChunkWriterOptions {
 /// There are two rooms: while one is copied and written, the caller fills the other. The device
 /// works meanwhile; the file is written on the caller's thread, through the page cache.
 ///
-/// Threads: one at a time, bound to the device (Device::bind_to_thread()). Lifetime: the
-/// coordinator must outlive it, and so must the streams until it is committed or destroyed. The
-/// coordinator may run a pass meanwhile.
+/// Threads: used by one thread at a time, which is bound to the device (Device::bind_to_thread()).
+/// Lifetime: the coordinator must outlive the writer, and so must the streams until it is committed
+/// or destroyed. The coordinator may run a pass meanwhile.
 class OOC_API ChunkWriter {
  public:
   /// Begins a file of elements or structs of `type`, in the order in which they are put. Throws
   /// Error as map() does for a target, and Error(memory).
   ChunkWriter(Coordinator& coordinator, const Target& target, const DType& type,
               const ChunkWriterOptions& options = {});
-  /// Leaves no file behind that was not committed.
+  /// Discards the file, unless it was committed.
   ~ChunkWriter();
   ChunkWriter(ChunkWriter&&) noexcept;  ///< Takes the file over; only destroy the other one.
   ChunkWriter& operator=(ChunkWriter&&) = delete;
@@ -228,8 +228,8 @@ class OOC_API ChunkWriter {
   /// Returns the number of rows that were put.
   std::uint64_t rows() const noexcept;
 
-  /// Waits for all that was put, makes the file durable and moves it into place. Returns the number
-  /// of its rows. Nothing can be put afterwards. Throws Error(output).
+  /// Waits until all rows are written, makes the file durable and moves it into place. Returns the
+  /// number of its rows. Nothing can be put afterwards. Throws Error(output).
   std::uint64_t commit();
 
  private:

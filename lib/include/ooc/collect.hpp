@@ -21,22 +21,22 @@ namespace ooc {
 /// `static constexpr std::string_view partial_name`, a name that changes when the bytes do, and is
 /// merged in another order than Merge::in_order. It may have
 ///
-///  -  `std::string question() const`: the settings that decide what it finds. Parts of operators
+///  -  `std::string question() const`: the settings that determine the result. Parts of operators
 ///     with other settings are refused;
-///  -  `void save(const Partial&, std::vector<std::byte>& out) const`, which appends all that
+///  -  `void save(const Partial&, std::vector<std::byte>& out) const`, which appends all data that
 ///     merge() and result() need, and `void load(std::span<const std::byte>, Partial&) const`,
-///     which throws Error(bad_input) for what is not that. Partials that are trivially copyable
-///     need neither, and those that have such functions themselves, as DeviceSums does;
+///     which throws Error(bad_input) for invalid bytes. Partials that are trivially copyable
+///     need neither, nor do those with member functions of these names, such as DeviceSums;
 ///  -  `std::uint64_t records_in(const Partial&) const`: the number of records that a partial has
-///     seen. load_part() then refuses a part that has not seen those that it names;
-///  -  `nodes_in(const Partial&) const`, of a partial that keeps its partitions in a tree: pairs of
-///     the level and the index of its nodes, which must be of those records, too.
+///     seen. load_part() then refuses a part whose number is not that of the records it covers;
+///  -  `nodes_in(const Partial&) const`, if a partial keeps its partitions in a tree: pairs of
+///     the level and the index of its nodes, which must cover the same records.
 template <class Op>
 concept SavableFold = detail::Savable<Op>;
 
-/// The findings of a fold in a part of a dataset: see collect(). Parts of the same operator merge
-/// in any order, and once they cover the whole dataset their result has the bits that fold() would
-/// have returned, on devices with the same partitions (see FoldOperator).
+/// The partial result of a fold over a part of a dataset: see collect(). Parts of the same operator
+/// merge in any order. Once they cover the whole dataset, the result has the same bits as that of
+/// fold(), on devices with the same partitions (see FoldOperator).
 ///
 /// Threads: one at a time. Lifetime: it has a copy of the operator, and needs neither the source
 /// nor the coordinator, unless the operator's partials do.
@@ -53,34 +53,34 @@ class PartialResult {
   /// Returns the settings of the operator (see SavableFold).
   std::string question() const { return found_.question(); }
 
-  /// Adds the findings of another part, which is used up. Throws Error(usage) if both cover a
-  /// record, or if the other part is of another number of records, of another operator, of other
-  /// settings, or of a kind of device with other partitions. It does not know whether both are of
-  /// the same data: require_same_data() compares the files.
+  /// Merges another part, which is consumed. Throws Error(usage) if both cover the same record, or
+  /// if the other part differs in the number of records, the operator, its settings, or the
+  /// partitions of the kind of device. Does not check that both are of the same data:
+  /// require_same_data() compares the files.
   void merge(PartialResult other) { found_.merge(std::move(other.found_)); }
 
-  /// Returns it as bytes, for load_part().
+  /// Returns this part as bytes, for load_part().
   [[nodiscard]] std::vector<std::byte> save() const { return found_.save(); }
 
-  /// Returns the result of the whole dataset, as fold() does, and is used up. Throws Error(usage)
-  /// if a part of it is missing.
+  /// Returns the result of the whole dataset, as fold() does, and consumes this part. Throws
+  /// Error(usage) if it does not cover all records.
   [[nodiscard]] Value result() && { return std::move(found_).whole_result(); }
 
  private:
   detail::Found<Value> found_;
 };
 
-/// Reads what PartialResult::save() has returned for a part of the operator. Throws Error:
-/// `bad_input` if it is damaged; `usage` if it is of another operator, or of other settings.
+/// Loads a part of the operator that PartialResult::save() has saved. Throws Error: `bad_input` if
+/// it is damaged; `usage` if it is of another operator, or of other settings.
 template <SavableFold Op>
 [[nodiscard]] auto load_part(const Op& op, std::span<const std::byte> saved) {
   return PartialResult(detail::load_found(op, saved));
 }
 
-/// Folds a section of a source (see section()), or a whole one, and returns what merges with the
-/// same of other sections: a PartialResult, which can be saved. A section begins and ends with
-/// whole partitions of the operator. PassOptions::keep_partial is not used. Throws Error as fold()
-/// does, and Error(usage) for other sections.
+/// Folds a source, or a section of it (see section()), into a PartialResult, which can be saved,
+/// and merged with those of other sections. A section begins and ends with whole partitions of the
+/// operator. PassOptions::keep_partial is ignored. Throws Error as fold() does, and Error(usage)
+/// for other sections.
 ///
 ///     constexpr std::size_t partition = Sum::partition_records;
 ///     auto [all, stats] = ooc::collect(coordinator, Sum{}, ooc::shard(prices, 0, 2, partition));
@@ -112,7 +112,7 @@ collect(Coordinator& coordinator, const std::tuple<Op, Others...>& operators, co
       found);
 }
 
-/// The same for an operator whose findings cannot be a PartialResult.
+/// Rejects invalid arguments: a compiler error says why there can be no PartialResult.
 template <class Op, class From>
 requires(!SavableFold<Op> || !detail::PassSource<From>)
     Result<PartialResult<typename detail::AnyResult<Op>::type>> collect(
@@ -128,8 +128,8 @@ requires(!SavableFold<Op> || !detail::PassSource<From>)
   throw Error(ErrorKind::internal, "this does not compile");
 }
 
-/// A file of the data as it was when a part was computed. The name is for messages, since it may be
-/// another one on another machine.
+/// The identity of a data file when a part was computed. The name is for messages, since it may
+/// differ between machines.
 struct FileIdentity {
   std::string name;              ///< the path
   std::uint64_t bytes = 0;       ///< its size
@@ -142,31 +142,31 @@ struct FileIdentity {
 /// Throws Error(input).
 [[nodiscard]] OOC_API std::vector<FileIdentity> identity_of(const Source& source);
 
-/// Parts of folds of one section (see collect()) in a file, with what it takes to know that they
-/// belong to others: the format `ooc.partial/1`. It is 8 bytes `OOCPART\n`, the length of a header
-/// (8 bytes, little-endian), the header, which is JSON, the saved parts one after another, and the
+/// A file with parts of folds over one section (see collect()), and with the identity of their data
+/// and settings: the format `ooc.partial/1`. It is 8 bytes `OOCPART\n`, the length of a header (8
+/// bytes, little-endian), the header, which is JSON, the saved parts one after another, and the
 /// XXH3-128 of all that.
 ///
 ///     ooc::PartFile file{.question = R"({"above": 5})", .input = ooc::identity_of(prices)};
 ///     file.add(part);
 ///     ooc::write_part_file("0.part", file);
 struct PartFile {
-  /// JSON: all that decides the result. Files with other questions do not belong together.
+  /// JSON: all settings that determine the result. Parts merge only if these are equal.
   std::string question = "{}";
   std::string about = "{}";           ///< JSON: whatever else the program wants to keep
   std::vector<FileIdentity> input{};  ///< the files of the data
   std::uint64_t records = 0;          ///< of the whole data
-  std::vector<RecordRange> covers{};  ///< the records of which the parts are, in their order
-  std::vector<std::vector<std::byte>> parts{};  ///< what PartialResult::save() has returned
+  std::vector<RecordRange> covers{};  ///< the records that the parts cover, in their order
+  std::vector<std::vector<std::byte>> parts{};  ///< as returned by PartialResult::save()
 
-  /// Adds a part. Throws Error(usage) unless it covers the same records as those before.
+  /// Adds a part. Throws Error(usage) unless it covers the same records as the parts before.
   template <class AnyPart>
   void add(const AnyPart& part) {
     detail::add_part(*this, part.records(), part.covers(), part.save());
   }
 
-  /// Returns what `load` makes of the bytes of one of the parts: a PartialResult. Throws
-  /// Error(bad_input) if there are fewer parts, or if it covers other records than the file says;
+  /// Passes the bytes of a part to `load`, and returns the PartialResult that it makes. Throws
+  /// Error(bad_input) if there is no such part, or if it covers other records than the file says;
   /// and as `load` does.
   ///
   ///     auto part = file.load(0, [](auto bytes) { return ooc::load_part(Above{5}, bytes); });
@@ -178,23 +178,23 @@ struct PartFile {
   }
 };
 
-/// Writes a file that appears complete or not at all, and is on the disk then. Throws
-/// Error(output), also if there is one and `replace` is false; Error(usage) if a member is not
-/// JSON.
+/// Writes a file that appears complete or not at all, and makes it durable. Throws
+/// Error(output), also if the file exists and `replace` is false; Error(usage) if a member is
+/// not JSON.
 OOC_API void write_part_file(const std::filesystem::path& path, const PartFile& file,
                              bool replace = false);
 
-/// Reads such a file. Throws Error: `input` if it cannot be read; `bad_input` if it is no such
-/// file, or damaged; `usage` if a later version has written it.
+/// Reads a part file. Throws Error: `input` if it cannot be read; `bad_input` if it is not a part
+/// file, or is damaged; `usage` if a later version has written it.
 [[nodiscard]] OOC_API PartFile read_part_file(const std::filesystem::path& path);
 
-/// Returns what differs between the data of two files; empty if they have the same. `ignore_times`:
-/// the files of the data may be copies, with other times of the last write.
+/// Describes the difference between the data of two part files; empty if there is none.
+/// `ignore_times`: data files may be copies, with other times of the last write.
 [[nodiscard]] OOC_API std::string difference_of_data(const PartFile& one, const PartFile& other,
                                                      bool ignore_times = false);
 
-/// Throws unless two files, of these paths, are of the same question and data: Error(usage) or
-/// Error(input_changed), with what differs. `ignore_times`: as above.
+/// Throws unless two part files have the same question and data: Error(usage) or
+/// Error(input_changed), with the difference and the paths. `ignore_times`: see above.
 OOC_API void require_same_data(const PartFile& one, const std::filesystem::path& path,
                                const PartFile& other, const std::filesystem::path& other_path,
                                bool ignore_times = false);

@@ -39,15 +39,15 @@ struct Version {
 /// Returns the version of the library that the program runs with.
 [[nodiscard]] OOC_API Version version() noexcept;
 
-/// A file from which a job goes on if it was stopped or killed. If the file is there, the job goes
-/// on from what it says; it must be the same job, on the same data. The file is written when the
-/// job begins, from time to time, when it is stopped, and when it is complete. It stays, so that
-/// the caller can remove it when the result is safe. It appears whole or not at all. Jobs that run
-/// at one time need files of their own.
+/// A file from which a job resumes after it was stopped or killed. If the file exists, the job
+/// continues from its contents; it must be the same job, on the same data. The file is written when
+/// the job begins, from time to time, when it is stopped, and when it is complete. It appears
+/// complete or not at all. It is not removed, so that the caller can do so when the result is safe.
+/// Concurrent jobs need separate files.
 ///
-/// Folds, maps, filters and scans have checkpoints. The output of a job that writes stays beside
-/// the target until it is whole, as `.NAME.XXXXXXXX.ooc-part`, and is made durable before the file
-/// says of it. A job that has moved all outputs into place finds them there.
+/// Folds, maps, filters and scans support checkpoints. A job that writes keeps its output beside
+/// the target until it is complete, as `.NAME.XXXXXXXX.ooc-part`, and makes it durable before the
+/// checkpoint refers to it. A job that has moved all outputs into place finds them there.
 ///
 ///     // The second run begins where the first was killed.
 ///     const auto [sum, stats] =
@@ -87,8 +87,8 @@ struct Options {
 
 /// The progress of a pass.
 struct Progress {
-  std::uint64_t bytes = 0;        ///< of the source that are done
-  std::uint64_t total_bytes = 0;  ///< 0 if that shows at the end
+  std::uint64_t bytes = 0;        ///< bytes of the source that are done
+  std::uint64_t total_bytes = 0;  ///< 0 if not known in advance
   double seconds = 0;             ///< since the pass began
   std::size_t in_flight = 0;      ///< reads and writes in flight
   double stalled_seconds = 0;     ///< time without a completion among these
@@ -96,7 +96,7 @@ struct Progress {
   std::uint64_t resumed_bytes = 0;
 };
 
-/// Options of one pass; Options, of a coordinator, concern the machine. A job of several passes,
+/// Options of one pass. The Options of a coordinator concern the machine. A job of several passes,
 /// such as a histogram that first looks for its range, uses the same PassOptions for each.
 ///
 ///     std::stop_source stop;
@@ -122,16 +122,16 @@ struct PassOptions {
   /// write a file, a stopped one throws Error(interrupted).
   bool keep_partial = false;
 
-  /// A file from which a job goes on if it was stopped or killed. The operator of a fold is a
-  /// SavableFold, and that of a map, a filter or a scan has a `partial_name`, too; the source has
-  /// files. The data are then read from beginning to end, in several passes if that takes longer
-  /// than Checkpoint::every_seconds. A job that is stopped throws Error(interrupted). Refused with
-  /// a checksum, and by all other jobs.
+  /// The file from which a job resumes after it was stopped or killed. Requires a SavableFold, or a
+  /// map, filter or scan with a `partial_name`, and a source of files. The data are then read from
+  /// beginning to end, in several passes if that takes longer than Checkpoint::every_seconds. A
+  /// stopped job throws Error(interrupted). Cannot be combined with a checksum; other jobs refuse
+  /// it.
   Checkpoint checkpoint{};
 };
 
-/// Owns a device, its streams and the chunk pool, and runs passes over them. The pool stays between
-/// passes and may grow there, never during one.
+/// Owns a device, its streams and the chunk pool, and runs passes over them. The pool is kept from
+/// pass to pass; it may grow between passes, never during one.
 ///
 ///     ooc::Coordinator coordinator(ooc::best_device(), {.memory_bytes = std::size_t{8} << 30});
 ///
@@ -141,10 +141,10 @@ struct PassOptions {
 ///
 ///     ooc::Coordinator coordinator(ooc::all_devices());
 ///
-/// Several GPUs share the passes of all folds that are not merged in order; GPUs and the CPU, those
-/// of operators that have `same_bits_everywhere`. Partials of all devices are merged on the host.
-/// Other passes and jobs run on the first device, and a remark says why; matmul() uses all. Of the
-/// options, those about memory on the host are for all devices together, others for each.
+/// Several GPUs share the passes of all folds that are not merged in order. GPUs and the CPU share
+/// them only if the operator has `same_bits_everywhere`. Partials of all devices are merged on the
+/// host. Other passes and jobs run on the first device, and a remark says why; matmul() uses all.
+/// Limits of host memory are for all devices together, other options for each.
 ///
 /// Threads: a coordinator runs one pass at a time, on whichever thread calls. A second one that is
 /// begun meanwhile, on another thread or by a callback of the first, throws Error(usage); programs
@@ -153,12 +153,12 @@ struct PassOptions {
 /// Lifetime: a coordinator must outlive the Buffers that results of its passes hold.
 class OOC_API Coordinator {
  public:
-  /// Throws Error(usage) if the library is of another version (major or minor) than its headers
+  /// Throws Error(usage) if the version (major or minor) of the library is not that of the headers
   /// that the program was compiled with.
   explicit Coordinator(std::unique_ptr<Device> device, Options options = {})
       : Coordinator(only(std::move(device)), std::move(options)) {}
 
-  /// The same with several devices, which share passes. Throws Error(usage) if there is none.
+  /// Owns several devices, which share passes. Throws Error(usage) if there is none.
   explicit Coordinator(std::vector<std::unique_ptr<Device>> devices, Options options = {})
       : Coordinator(std::move(devices), std::move(options),
                     Version{OOC_VERSION_MAJOR, OOC_VERSION_MINOR, OOC_VERSION_PATCH}) {}
@@ -175,12 +175,12 @@ class OOC_API Coordinator {
   /// Returns Options::ranks.
   Ranks* ranks() const noexcept;
 
-  /// Returns the options that were given. If less than 256 MiB of memory are available, they have a
-  /// limit of memory, too.
+  /// Returns the options that were given. If less than 256 MiB of memory are available, a limit on
+  /// memory is added.
   const Options& options() const noexcept;
 
-  /// The most streams that the next passes use on the first device. A loop over chunks (see Chunks)
-  /// on a GPU may use twice as many, each with one buffer instead of two.
+  /// Returns the maximum number of streams of the next passes on the first device. A loop over
+  /// chunks (see Chunks) on a GPU may use twice as many, each with one buffer instead of two.
   std::size_t streams() const noexcept;
 
  private:

@@ -25,7 +25,7 @@ OOC_API Decoder& decoder_of(Stream& stream) noexcept;
 /// The kind of a device: the CPU or an NVIDIA GPU.
 enum class DeviceKind { cpu, cuda };
 
-/// The facts about a device on which the way of data to it depends.
+/// The facts about a device that decide how data get to it.
 struct DeviceFacts {
   /// It computes on the cores that also read files. Another device has its own cores, and a link or
   /// memory that large chunks keep busy.
@@ -94,12 +94,12 @@ class OOC_API MeteredMemory final : public MemoryResource {
   }
   /// Returns the most bytes in use at one time since restart_peak().
   std::size_t peak_bytes() const noexcept { return peak_; }
-  /// Begins to look for the peak anew.
+  /// Resets the peak to the bytes that are in use.
   void restart_peak() noexcept { peak_ = in_use_.load(); }
   /// Returns how often memory was allocated.
   std::uint64_t allocations() const noexcept { return allocations_; }
 
-  /// Throws Error(memory) beyond the limit.
+  /// Allocates from upstream. Throws Error(memory) if that would exceed the limit.
   void* allocate(std::size_t bytes, std::size_t alignment) override;
   void deallocate(void* data, std::size_t bytes, std::size_t alignment) override;
 
@@ -220,11 +220,11 @@ class OOC_API Device {
   /// Returns a new event, which the device must outlive.
   virtual std::unique_ptr<Event> make_event() = 0;
 
-  /// Returns a stream of the caller's, which has to outlive it: a cudaStream_t; null is CUDA's
-  /// default stream. On a device without native streams, a new stream.
+  /// Wraps a stream of the caller, a cudaStream_t that must outlive the result; null is CUDA's
+  /// default stream. A device without native streams returns a new stream.
   virtual std::unique_ptr<Stream> borrow_stream(void* /*native*/) { return make_stream(); }
 
-  /// Returns the facts on which the way of data to the device depends.
+  /// Returns the facts that decide how data get to the device.
   virtual DeviceFacts facts() const noexcept { return facts_of(kind()); }
 
   /// True if data are not copied to the device.
@@ -259,18 +259,18 @@ OOC_API std::string why_no_gpu();
 struct CudaDeviceOptions {
   int ordinal = 0;  ///< index of the GPU
 
-  /// All device memory comes from here if it is set, for example from the pool of the program's own
+  /// The resource for all device memory, if it is set: for example the pool of the program's own
   /// allocator.
   ///
-  /// It gives memory of that GPU, aligned to 256 bytes, for work on any stream. The library waits
-  /// for CUDA's default streams first, the resource for others. MemoryResourceAdaptor makes one of
-  /// a resource of CCCL or RMM. Without memory it throws std::bad_alloc: the pass takes smaller
-  /// chunks, or ends with Error(memory). What else it throws ends the pass as it is. What it is
-  /// given back, no work of the library uses any longer; that must not throw. A lost GPU (see
-  /// Device) gives nothing back.
+  /// It returns memory of that GPU, aligned to 256 bytes, for work on any stream. The library first
+  /// waits for CUDA's default streams; for other streams, the resource must wait.
+  /// MemoryResourceAdaptor adapts a resource of CCCL or RMM. If memory runs out, it throws
+  /// std::bad_alloc: the pass takes smaller chunks, or ends with Error(memory). Other exceptions
+  /// end the pass unchanged. Memory is freed only after all work of the library on it, and freeing
+  /// must not throw. After the loss of the GPU (see Device), nothing is freed.
   ///
-  /// Threads: those of the library, and those of the program that run passes or destroy a
-  /// coordinator, a stream or a Buffer; several at once. That GPU is the current one during a call.
+  /// Threads: called by threads of the library, and by threads of the program that run passes or
+  /// destroy a coordinator, a stream or a Buffer; several at once. The GPU is the current one then.
   ///
   /// Lifetime: it must outlive the device, and so all Buffers of it.
   MemoryResource* device_memory = nullptr;

@@ -36,7 +36,7 @@ class ThrustAllocator {
     return static_cast<char*>(resource_->allocate(static_cast<std::size_t>(bytes), 256));
   }
 
-  /// Gives the memory back; it is used again in the order of the stream.
+  /// Frees the memory, which is reused in the order of the stream.
   void deallocate(char* data, std::size_t bytes) { resource_->deallocate(data, bytes, 256); }
 
  private:
@@ -69,8 +69,8 @@ void execute(Stream& stream, Body&& body) {
 
 /// The work of a filter's select(): copies the elements of `in` for which `predicate(element)` is
 /// true to the beginning of `out`, in their order, and sets `*kept`, which is device memory, to
-/// their number. On a GPU, where `predicate` is called, the calling file is to be compiled by nvcc;
-/// the work is enqueued, and nothing waits for it. Throws Error(device), also as execute().
+/// their number. On a GPU, the calling file must be compiled by nvcc, because `predicate` runs
+/// there; the work is enqueued, and nothing waits for it. Throws Error(device), also as execute().
 ///
 ///     ooc::keep_if(stream, in, out, kept, Above{threshold});  // in select()
 template <class T, class Predicate>
@@ -87,7 +87,7 @@ void keep_if(Stream& stream, DeviceSpan<const T> in, DeviceSpan<T> out, std::uin
       return cub::DeviceSelect::If(memory, bytes, in.data, out.data, kept, in.size, predicate,
                                    static_cast<cudaStream_t>(stream.native()));
     };
-    cudaError_t status = select(nullptr);  // the memory that it needs
+    cudaError_t status = select(nullptr);  // queries the size of the memory that it needs
     if (status == cudaSuccess) {
       const Buffer memory(stream.temporaries(), bytes);
       status = select(memory.data());

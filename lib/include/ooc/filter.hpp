@@ -44,12 +44,12 @@ inline constexpr Fit select_fit = select_fit_of<Op, typename RecordsOf<typename 
 ///                   std::uint64_t* kept) const;
 ///     };
 ///
-/// select() puts the records that it keeps at the beginning of `out`, which has room for as many as
-/// `in` has, in their order, and their number in `*kept`, which is memory of the device and has no
-/// useful value before; both by work that it enqueues on the stream. Input and Output are as those
-/// of a MapOperator; all else that a MapOperator may have, too. With an Output of a std::tuple
-/// there is room for each, and `kept` points to a number for each: so a filter divides its records
-/// among several files.
+/// select() enqueues work on the stream that writes the records it keeps to the beginning of
+/// `out`, in their order, and their number to `*kept`. `out` has room for as many records as
+/// `in` has; `*kept` is device memory that is not initialised. Input, Output and optional
+/// members are as in a MapOperator. With an Output of a std::tuple, there is room for each type,
+/// and `kept` points to one number for each: in this way a filter divides its records among
+/// several files.
 template <class Op>
 concept FilterOperator = detail::Reads<Op> && detail::Makes<Op> && detail::select_fit<Op>
 == detail::Fit::right;
@@ -62,7 +62,7 @@ struct Selection {
 
 namespace detail {
 
-/// Says why an operator is no FilterOperator, in one sentence.
+/// Says in one sentence why an operator is no FilterOperator.
 template <class Op>
 constexpr void explain_filter() {
   if constexpr (!Reads<Op>) {
@@ -83,7 +83,7 @@ constexpr void explain_filter() {
   }
 }
 
-/// The Operation that a filter is.
+/// The Operation of a filter.
 template <FilterOperator Op>
 class Filter final : public Operation {
  public:
@@ -133,11 +133,11 @@ auto selections_of(std::uint64_t seen, const std::array<std::uint64_t, count>& k
 }  // namespace detail
 
 /// Writes the records of a source that an operator keeps, in their order, to a target: a .npy file
-/// of one dimension, or of rows, whose number shows at the end. `Target::shape` is to be empty.
+/// of one dimension, or of rows, whose number is known at the end. `Target::shape` must be empty.
 /// With several outputs, returns a Selection for each. The source is read once, from beginning to
-/// end. Space on the disk is taken while the output grows; if there is no more, nothing is left
-/// behind but what a Checkpoint keeps. The file appears when all of it is on the disk. Throws
-/// Error: as map(), and `usage` if the operator says that it kept more records than it was given.
+/// end. Disk space is allocated while the output grows; if it runs out, nothing is left behind
+/// except the files of a Checkpoint. The file appears when all of it is on the disk. Throws Error:
+/// as map(), and `usage` if the operator says that it kept more records than it was given.
 ///
 ///     const ooc::Target high{"high.npy"};
 ///     const auto [found, stats] = ooc::filter(coordinator, KeepAbove{0.5f}, prices, high);
@@ -153,7 +153,7 @@ auto filter(Coordinator& coordinator, const Op& op, const From& from, const Targ
   return Result<decltype(found)>{found, std::move(stats)};
 }
 
-/// Says what is wrong with an operator, or with the data, if this does not compile.
+/// Rejects invalid arguments: a compiler error says what is wrong with the operator or the data.
 template <class Op, class From>
 requires(!FilterOperator<Op> || !detail::PassSource<From>) Result<Selection> filter(
     Coordinator& /*coordinator*/, const Op& /*op*/, const From& /*from*/,

@@ -44,9 +44,9 @@ inline constexpr Fit consume_fit<Op, std::tuple<Inputs...>> =
 }  // namespace detail
 
 /// Reduces a dataset to a value. consume() adds to its Partial, and never assigns it: it may be
-/// called any number of times with one Partial, once for each partition by default, with
-/// `Merge::unordered` for all that a stream reads. `Partial{}` is neutral, and merge() associative.
-/// The operator is const: what changes during a pass is in Partials. check() finds what is wrong.
+/// called any number of times with one Partial, by default once for each partition, with
+/// `Merge::unordered` for all chunks of a stream. `Partial{}` is neutral, and merge() associative.
+/// The operator is const: all state of a pass is in Partials. check() tests these rules.
 ///
 ///     struct Sum {
 ///       using Input = float;
@@ -66,31 +66,31 @@ inline constexpr Fit consume_fit<Op, std::tuple<Inputs...>> =
 ///
 /// An operator may also have
 ///
-///  -  `std::size_t before() const` and `after() const`: numbers of neighbours that it looks at,
-///     which stay the same during a pass. It takes DeviceWindow<const float> then, which says how
-///     many there are: fewer at the ends of the data. It is aligned to its elements only. Sources
-///     are read from beginning to end, and neighbours are those of all files. Chunks have 50 times
+///  -  `std::size_t before() const` and `after() const`: numbers of neighbours that it reads,
+///     which stay the same during a pass. It then takes DeviceWindow<const float>, which says how
+///     many there are: fewer at the ends of the data. The window is aligned to its elements only.
+///     Sources are read from beginning to end, as one sequence of all files. Chunks have 50 times
 ///     as many elements, if memory allows;
 ///  -  `static constexpr Merge merge_order`: another order, for example `Merge::unordered`;
 ///  -  `static constexpr std::size_t partition_records`: another size of partitions. With orders
 ///     that have a partial for each stream, a call then gets one or several whole partitions;
-///  -  `static constexpr DeviceKind runs_on = DeviceKind::cpu`, if consume() is a plain loop: with
-///  a
-///     coordinator that has a GPU, the pass is an Error(usage);
+///  -  `static constexpr DeviceKind runs_on = DeviceKind::cpu`, if consume() is a plain loop:
+///     with a coordinator that has a GPU, the pass then
+///     throws Error(usage);
 ///  -  `static constexpr bool same_bits_everywhere = true`: what consume() and merge() compute has
 ///     the same bits on the CPU and on a GPU. Partitions then have the same size on both (1 MiB),
 ///     and both may share a pass (see Coordinator);
 ///  -  `Partial make_partial(Stream&) const`: partials with device memory of their own, and
 ///     `void reset(Stream&, Partial&) const`, which makes one neutral again, also one that
 ///     merge() has moved from, so that a pass allocates a few of them only;
-///  -  `void finish(Stream&, std::span<Partial>) const`: copies such partials to the host, those of
-///     all partitions of a step at once, or that of a stream after its last chunk;
+///  -  `void finish(Stream&, std::span<Partial>) const`: copies such partials to the host: all
+///     partials of the partitions of a step, or that of a stream after its last chunk;
 ///  -  `HostBytes host_bytes() const`: host memory of its partials and its result, if that is much.
 ///     Options::memory_bytes then counts it, and a pass that does not fit is refused;
-///  -  instead of merge(), reset() and finish(), a Partial that brings these functions itself: see
+///  -  instead of merge(), reset() and finish(), a Partial with members of these names: see
 ///     DeviceSums;
 ///  -  `Value result(Partial) const`: makes the value that fold() returns from the total. Without
-///     it, that is the total itself.
+///     it, fold() returns the total itself.
 ///
 /// Threads: consume() is called by one thread for each stream, by several at a time, each with
 /// Partials of its own; so are make_partial(), reset() and finish(). merge() is called by one
@@ -101,24 +101,24 @@ inline constexpr Fit consume_fit<Op, std::tuple<Inputs...>> =
 /// merge() gets partials of different ones. An operator with device memory of its own, or with
 /// partials that merge() reads on a device, needs a coordinator with one GPU.
 ///
-/// Lifetime: a Partial ends before fold() returns, unless it is what fold() returns. A Buffer that
-/// leaves in it, or in the result, has memory of the coordinator's device and must be destroyed
-/// before the coordinator.
+/// Lifetime: Partials are destroyed before fold() returns, except the one that fold() returns. A
+/// Buffer in that one, or in the result, has memory of the coordinator's device and must be
+/// destroyed before the coordinator.
 template <class Op>
 concept FoldOperator = detail::Reads<Op> && detail::Merges<Op> &&
     detail::consume_fit<Op, typename detail::RecordsOf<typename Op::Input>::Tuple>
 == detail::Fit::right;
 
-/// The base of partials that only their operator knows. A null pointer is neutral.
+/// The base class of partials whose type is private to their operator. A null pointer is neutral.
 struct OOC_API OpaqueState {
   virtual ~OpaqueState() = default;
 };
-/// A partial that only its operator knows.
+/// A partial whose type is private to its operator.
 using OpaquePartial = std::unique_ptr<OpaqueState>;
 
 /// A Partial for sums on the device: an array of numbers, 0 at first, to which the operator adds.
-/// It brings merge(), reset() and finish(), so that an operator needs none. finish() copies the
-/// numbers to the host, and merge() adds them there, each to that of its place.
+/// It has merge(), reset() and finish(), so that an operator needs none. finish() copies the
+/// numbers to the host, and merge() adds them there, element by element.
 ///
 ///     struct ColumnSums {
 ///       using Input = ooc::Row<float>;
@@ -136,15 +136,15 @@ template <class T>
 requires std::is_arithmetic_v<T>
 class DeviceSums {
  public:
-  /// Neutral: it has no numbers. The total of an empty source.
+  /// Makes neutral sums, without numbers: the total of an empty source.
   DeviceSums() = default;
   DeviceSums(Stream& stream, std::size_t count) : values_(count) { reset(stream); }  ///< zeros
 
-  /// The numbers on the device, until finish(). Only work on the stream may use them.
+  /// Returns the numbers on the device, until finish(). Only work on the stream may use them.
   T* data() const noexcept { return memory_.template as<T>(); }
   std::size_t size() const noexcept { return values_.size(); }  ///< how many there are
 
-  /// The numbers on the host, after finish(): those of a partial, or of the total of a fold.
+  /// Returns the numbers on the host, after finish(): those of a partial, or of a fold's total.
   const std::vector<T>& values() const noexcept { return values_; }
 
   /// Makes all numbers 0 again.
@@ -162,7 +162,7 @@ class DeviceSums {
     stream.synchronize();
     for (DeviceSums& sums : all) sums.memory_ = Buffer();
   }
-  /// Adds those of another partial on the host, after finish() of both.
+  /// Adds the numbers of another partial on the host, after finish() of both.
   void merge(const DeviceSums& part) {
     if (values_.size() < part.size()) values_.resize(part.size());
     for (std::size_t i = 0; i < part.size(); ++i) values_[i] += part.values_[i];
@@ -172,7 +172,7 @@ class DeviceSums {
   void save(std::vector<std::byte>& out) const {
     for (const T& value : values_) detail::append_bytes(out, value);
   }
-  /// Reads numbers that were written so. Throws Error(bad_input) if they are not whole.
+  /// Reads numbers that save() wrote. Throws Error(bad_input) if the last one is incomplete.
   void load(std::span<const std::byte> in) {
     detail::ByteReader bytes(in);
     values_.clear();
@@ -186,7 +186,7 @@ class DeviceSums {
 
 namespace detail {
 
-/// Says why an operator is no FoldOperator, in one sentence.
+/// Says in one sentence why an operator is no FoldOperator.
 template <class Op>
 constexpr void explain_fold() {
   if constexpr (!Reads<Op>) {
@@ -223,7 +223,7 @@ template <class... Ops>
 inline constexpr bool are_folds<std::tuple<Ops...>> =
     (FoldOperator<Ops> && ...) && ShareInput<Ops...>;
 
-/// Says why one of several operators is none.
+/// Says why one of several operators is no FoldOperator.
 template <class... Ops>
 constexpr void explain_folds(std::type_identity<std::tuple<Ops...>> /*operators*/) {
   if constexpr ((FoldOperator<Ops> && ...)) {
@@ -281,8 +281,8 @@ template <FoldOperator Op, detail::PassSource From>
   return {operation.take(), std::move(stats)};
 }
 
-/// Folds a source with several operators of one Input in one pass. Each finds what it finds alone,
-/// to the bit: it has the same partitions, and knows nothing of the others. If one fails, all do.
+/// Folds a source with several operators of one Input in one pass. Each result has the same bits as
+/// if the operator ran alone, since its partitions are the same. If one operator fails, all do.
 ///
 ///     auto [found, stats] = ooc::fold(coordinator, std::tuple{Sum{}, Reduction<float>{}}, prices);
 ///     auto& [sum, statistics] = found;
@@ -304,7 +304,7 @@ requires detail::ShareInput<Op, Others...>
   });
 }
 
-/// Says what is wrong with an operator, or with the data, if this does not compile.
+/// Rejects invalid arguments: a compiler error says what is wrong with the operator or the data.
 template <class Op, class From>
 requires(!detail::are_folds<Op> || !detail::PassSource<From>) typename detail::AnyResult<Op>::type
     fold(Coordinator& /*coordinator*/, const Op& /*op*/, const From& /*from*/,

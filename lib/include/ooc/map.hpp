@@ -22,8 +22,8 @@ struct CallTransform {
       -> decltype(op.transform(std::forward<Args>(args)...));
 };
 
-/// How transform() fits, with an argument for each type of the Input and of the Output. One that
-/// gathers has another for its Partial.
+/// How transform() fits, with an argument for each type of the Input and of the Output. That of a
+/// GatheringMapOperator has another argument for its Partial.
 template <class Op, class Inputs, class Outputs, class... Partials>
 inline constexpr Fit transform_fit_of = Fit::none;
 template <class Op, class... Inputs, class... Outputs, class... Partials>
@@ -52,7 +52,7 @@ concept Converts = Reads<Op> && Makes<Op>;
 ///                      ooc::DeviceSpan<float> out) const;
 ///     };
 ///
-/// `out` has as many records as `in`, and all of it is to be set. Input and Output may be rows (see
+/// `out` has as many records as `in`, and all of it must be set. Input and Output may be rows (see
 /// Row). An Input of a std::tuple is read from several sources (see zip()), one argument for each;
 /// an Output of a std::tuple is written to as many targets, one argument for each. The rows of the
 /// output are as long as those of the inputs, or as `std::size_t output_columns(std::size_t
@@ -61,9 +61,9 @@ concept Converts = Reads<Op> && Makes<Op>;
 /// which a call gets one or several, as a FoldOperator may. An operator that also gathers a value
 /// on the way is a GatheringMapOperator.
 ///
-/// With `static constexpr std::string_view partial_name`, a name that changes when what it makes
-/// does, a map can have a Checkpoint. `std::string question() const` then returns the settings that
-/// decide what it makes: a job goes on only with the same ones.
+/// With `static constexpr std::string_view partial_name`, which must change when the output of the
+/// operator does, a map can have a Checkpoint. `std::string question() const` then returns the
+/// settings that determine the output: a job resumes only with the same ones.
 template <class Op>
 concept MapOperator = detail::Converts<Op> && detail::transform_fit<Op>
 == detail::Fit::right;
@@ -106,7 +106,7 @@ constexpr void explain_map() {
   }
 }
 
-/// The Operation that a map is.
+/// The Operation of a map.
 template <class Op>
 class Map final : public Operation {
  public:
@@ -141,7 +141,7 @@ class Map final : public Operation {
   std::size_t partition_;
 };
 
-/// The Operation that a gathering map is.
+/// The Operation of a gathering map.
 template <class Op>
 class GatheringMap final : public Gathering<Op> {
  public:
@@ -164,13 +164,13 @@ class GatheringMap final : public Gathering<Op> {
 
 }  // namespace detail
 
-/// Sends each chunk of a source through an operator and writes what it makes, at the same place of
+/// Sends each chunk of a source through an operator, and writes the results at the same place of
 /// the target, or of each of several. A .npy file of rows has two dimensions unless the target has
-/// a shape. Its type must be the operator's Output or, where that is a struct, say, of its size; it
-/// may have the other byte order. Files appear when all of them are on the disk. Throws Error: as a
-/// fold, and `output` or `usage` if the target cannot be written, `interrupted` if
-/// the job was stopped; then nothing was written, and what was there before still is. With a
-/// Checkpoint, what was made stays for the same job. Returns the number of records written.
+/// a shape. Its type must be the operator's Output or, for example for a struct, have its size; it
+/// may have the other byte order. Files appear when all of them are on the disk. Throws Error: as
+/// fold(), and `output` or `usage` if the target cannot be written, `interrupted` if the job was
+/// stopped; then existing files are unchanged. With a Checkpoint, the results so far are kept for
+/// the same job. Returns the number of records written.
 ///
 ///     const ooc::Source prices = ooc::open("prices.f32");
 ///     const auto [records, stats] = ooc::map(coordinator, Halve{}, prices, {"halved.npy"});
@@ -183,7 +183,7 @@ requires(!GatheringMapOperator<Op>) Result<std::uint64_t> map(Coordinator& coord
   return detail::written_by<detail::Map<Op>>(coordinator, op, inputs, targets, wanted);
 }
 
-/// The same for an operator that gathers. Returns its total, or its result() of it.
+/// Like map() above, for an operator that gathers. Returns the total, or its result() of the total.
 ///
 ///     const auto [total, stats] = ooc::map(coordinator, HalveAndAdd{}, prices, target);
 template <GatheringMapOperator Op, detail::PassSource From>
@@ -195,7 +195,7 @@ Result<detail::ResultOf<Op>> map(Coordinator& coordinator, const Op& op, const F
   return {std::move(written.value), std::move(written.stats)};
 }
 
-/// Says what is wrong with an operator, or with the data, if this does not compile.
+/// Rejects invalid arguments: a compiler error says what is wrong with the operator or the data.
 template <class Op, class From>
 requires((!MapOperator<Op> && !GatheringMapOperator<Op>) || !detail::PassSource<From>)
     typename detail::AnyResult<Op>::type

@@ -27,7 +27,7 @@ struct RankMessage {
 
 /// The way in which the processes of a job send each other bytes. ooc::mpi has one for MPI.
 ///
-/// Threads: one at a time, which calls the functions of a Ranks.
+/// Threads: used by one thread at a time, which calls the functions of a Ranks.
 class OOC_API Communicator {
  public:
   virtual ~Communicator();
@@ -42,11 +42,11 @@ class OOC_API Communicator {
   /// Throws Error(device) if the network has failed.
   virtual void send(std::size_t to, std::vector<std::byte> bytes) = 0;
 
-  /// Returns the next message from any rank; nothing if none has arrived. Lets those that were sent
-  /// go on. Throws Error(device) if the network has failed.
+  /// Returns the next message from any rank; nothing if none has arrived. Also advances messages
+  /// that are being sent. Throws Error(device) if the network has failed.
   virtual std::optional<RankMessage> receive() = 0;
 
-  /// Called at the end if all ranks have left. What was sent arrives before it returns.
+  /// Called at the end if all ranks have left. Returns when all sent messages have arrived.
   virtual void close() {}
 };
 
@@ -62,12 +62,12 @@ class OOC_API Communicator {
 /// If one fails, the fold throws on all of them, and so does each call after that. While ranks wait
 /// for one another, they notice if one falls silent: see set_timeout().
 ///
-/// Threads: that which calls the coordinator. It makes all calls of the communicator.
+/// Threads: used by the thread that calls the coordinator; so is the communicator.
 class OOC_API Ranks {
  public:
-  /// Meets the others. Throws Error(stalled) if they do not come within the timeout.
+  /// Waits for the other ranks. Throws Error(stalled) if they do not come within the timeout.
   explicit Ranks(std::unique_ptr<Communicator> communicator);
-  /// Leaves, unless an exception is on its way.
+  /// Calls leave(), unless an exception is unwinding the stack.
   ~Ranks();
   Ranks(const Ranks&) = delete;
   Ranks& operator=(const Ranks&) = delete;
@@ -80,7 +80,7 @@ class OOC_API Ranks {
   /// Returns the number of this process among those of its machine that see the same GPUs, from 0
   /// on: it may take the GPU of that number.
   std::size_t rank_on_gpus() const noexcept;
-  /// Returns how many these are.
+  /// Returns the number of processes of its machine that see the same GPUs.
   std::size_t ranks_on_gpus() const noexcept;
   /// Returns the number of all processes of its machine.
   std::size_t ranks_on_host() const noexcept;
@@ -88,19 +88,19 @@ class OOC_API Ranks {
   /// Returns, for example, "rank 3 on node7".
   std::string name() const;
 
-  /// Sets the time after which a rank that waits, and hears nothing, throws Error(stalled)
-  /// (seconds). It is 60 at first.
+  /// Sets the time after which a rank that waits without a message throws Error(stalled) (seconds).
+  /// The default is 60.
   void set_timeout(double seconds) noexcept;
 
   /// Tells the others that this one is alive. A program calls it during work of a rank that lasts
   /// longer than the timeout while others wait. Throws Error if another rank has failed.
   void attend();
 
-  /// Makes all others fail, too. To be called for an error outside of passes; does nothing if one
-  /// has failed already. The error is then that of this rank.
+  /// Makes all other ranks fail with this error, as an error of this rank. Call it for an error
+  /// outside of passes. Does nothing if a rank has failed already.
   void fail(const Error& error) noexcept;
 
-  /// Returns the rank whose failure this one has heard of first; nothing if none has failed.
+  /// Returns the rank of the first failure that this one heard of; nothing if none has failed.
   std::optional<std::size_t> failed() const noexcept;
 
   /// Waits until all ranks have called it; then no more passes can be run. After a failure it waits
@@ -112,7 +112,7 @@ class OOC_API Ranks {
   friend OOC_API detail::Conversation& detail::conversation_of(Ranks& ranks) noexcept;
 
   std::unique_ptr<detail::Conversation> conversation_;
-  int exceptions_;  // on their way when it was constructed
+  int exceptions_;  // std::uncaught_exceptions() when it was constructed
 };
 
 }  // namespace ooc

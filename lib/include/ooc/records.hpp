@@ -190,8 +190,8 @@ inline constexpr bool is_fields<std::tuple<FieldMember<Structs, Members>...>> = 
 }  // namespace detail
 
 /// The fields of a struct: its `fields`, unless a specialisation has a `value` that fields() has
-/// made. A file's fields are found by their names, whatever their order, places and byte order in
-/// the file; those that the struct does not have are left out.
+/// made. Fields of a file are matched by name, whatever their order, offsets and byte order in the
+/// file; those that the struct does not have are skipped.
 template <class T>
 struct FieldsOf {};
 
@@ -273,7 +273,7 @@ requires std::ranges::borrowed_range<Values>
   return from_memory(std::as_bytes(all), type_of<std::ranges::range_value_t<Values>>(), columns);
 }
 
-/// Refuses values that would end before the source.
+/// Refuses temporaries, which would be destroyed before the source.
 template <std::ranges::contiguous_range Values>
 requires(!std::ranges::borrowed_range<Values>) Source
     from_memory(Values&& values, std::uint64_t columns = 1)
@@ -313,7 +313,7 @@ requires(sizeof...(Sources) >= 2)
   return Zipped<sizeof...(Sources)>({&sources...});
 }
 
-/// Refuses sources that would end before the Zipped.
+/// Refuses temporaries, which would be destroyed before the Zipped.
 template <class... Sources>
 requires((std::same_as<std::remove_cvref_t<Sources>, Source> && ...) &&
          (!std::is_lvalue_reference_v<Sources> || ...)) void zip(Sources&&... sources) = delete;

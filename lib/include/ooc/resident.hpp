@@ -24,16 +24,16 @@ OOC_API ResidentMemory& memory_of(const Resident& kept) noexcept;
 
 /// Options of data that stay on the device.
 struct ResidentOptions {
-  /// The most device memory to take. 0: on a GPU what is free when the first pass begins, less what
-  /// that pass needs, and a tenth; on the CPU nothing, since the page cache does the same there.
-  /// Where CudaDeviceOptions::device_memory is set, say how much of that it may take. On the CPU
-  /// this is memory beside Options::memory_bytes.
+  /// Maximum of device memory (bytes). 0: on a GPU, the memory that is free when the first pass
+  /// begins, less the needs of that pass and a tenth; on the CPU none, since the page cache has the
+  /// same effect. If CudaDeviceOptions::device_memory is set, set this to the part of it that may
+  /// be taken. On the CPU, this memory is in addition to Options::memory_bytes.
   std::uint64_t device_bytes = 0;
 };
 
-/// A source that is read several times, or several that are zipped, of which as much as fits stays
-/// on the device between passes. Every pass takes it in place of the source: the first one reads
-/// the source and leaves its first part in device memory, the next ones read the rest only, while
+/// A source, or several zipped ones, that is read several times and of which as much as fits stays
+/// on the device between passes. Give it to every pass in place of the source: the first pass reads
+/// the source and keeps its first part in device memory; later passes read only the rest, while
 /// they work on that part. Results have the same bits as without it.
 ///
 ///     const ooc::Source points = ooc::open("points.npy");
@@ -41,11 +41,11 @@ struct ResidentOptions {
 ///     for (int step = 0; step < 20; ++step) centres = means(ooc::fold(coordinator, ..., kept));
 ///
 /// The first pass that reads the whole source fills the memory. A pass with neighbours does not
-/// (see FoldOperator), nor does a part of the chunks. A pass with a checksum reads all from the
-/// files. If later there is no room for the buffers of a pass over it, the memory is given back,
-/// and OutcomeStats::remarks says so. Other work on the GPU finds a tenth of what was free at
-/// least; give `device_bytes` if it needs more. A file that changes between two passes is noticed
-/// as in any pass, but what is on the device stays as it was.
+/// (see FoldOperator), nor does a part of the chunks. A pass with a checksum reads all data from
+/// the files. If there is no room later for the buffers of a pass over it, the memory is freed, and
+/// OutcomeStats::remarks says so. Other work on the GPU has at least a tenth of the memory that was
+/// free; set `device_bytes` if it needs more. A file that changes between two passes is noticed as
+/// in any pass, but the data on the device stay the same.
 ///
 /// Threads: used by one pass at a time, of the coordinator that it was made for.
 ///
@@ -56,7 +56,7 @@ class OOC_API Resident {
   /// only.
   Resident(Coordinator& coordinator, const Source& source, ResidentOptions options = {})
       : Resident(coordinator, std::vector<const Source*>{&source}, options) {}
-  /// The same for sources that are read side by side, of which the same records stay.
+  /// Keeps sources that are read side by side, with the same records of each.
   template <std::size_t count>
   Resident(Coordinator& coordinator, const Zipped<count>& sources, ResidentOptions options = {})
       : Resident(coordinator, all_of(sources), options) {}

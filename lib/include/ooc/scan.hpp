@@ -76,15 +76,15 @@ concept Carries = requires {
 ///       void finish(ooc::Stream&, ooc::DeviceSpan<std::int64_t> out, const Carry* before) const;
 ///     };
 ///
-/// begin() works on a partition by itself, and leaves in `*own`, which is Carry{} before, what it
-/// adds; join() turns the carry of all partitions before into that of these and this one; finish()
-/// completes the results. The carries are memory of the device, of a type that memcpy() may copy;
+/// begin() works on a partition alone, and writes the carry of that partition to `*own`, which is
+/// Carry{} before. join() combines the carry of all earlier partitions with that of this one.
+/// finish() completes the results. The carries are device memory, of a type that memcpy() may copy;
 /// the functions enqueue their work on the stream. Partitions are joined one after another; begin()
 /// and finish() of several overlap, and the host waits for no carry.
 ///
-/// Partitions are as in a fold (see Merge::by_partition). So if the functions have the same bits
-/// each time, the results do, whatever the size of chunks and the number of streams. (Scans of
-/// floating point numbers by Thrust or CUB need not have on a GPU.) Input, Output and
+/// Partitions are as in a fold (see Merge::by_partition). If the functions compute the same bits
+/// each time, the results have the same bits for all sizes of chunks and numbers of streams. (Scans
+/// of floating-point numbers by Thrust or CUB may differ on a GPU.) Input, Output and
 /// `partial_name` are as those of a MapOperator.
 template <class Op>
 concept ScanOperator =
@@ -93,7 +93,7 @@ concept ScanOperator =
 
 namespace detail {
 
-/// Says why an operator is no ScanOperator, in one sentence.
+/// Says in one sentence why an operator is no ScanOperator.
 template <class Op>
 constexpr void explain_scan() {
   if constexpr (!Reads<Op>) {
@@ -126,11 +126,11 @@ constexpr void explain_scan() {
   }
 }
 
-/// The carry after some of the records, as a fold finds it: the last one.
+/// The carry after the last of some records, as the result of a fold.
 template <class Carry>
 struct LastCarry {
   Carry carry{};
-  std::uint64_t records = 0;  // before and with those after which it is the carry
+  std::uint64_t records = 0;  // number of records up to the last of these
 };
 template <class Op>
 class CarryAfter {
@@ -151,7 +151,7 @@ class CarryAfter {
   std::string question_;
 };
 
-/// The Operation that a scan is.
+/// The Operation of a scan.
 template <ScanOperator Op>
 class Scan final : public Operation {
  public:
@@ -167,7 +167,7 @@ class Scan final : public Operation {
         device_(coordinator.device()),
         partition_(partition_of<Op>(coordinator.device().facts(), record_bytes)) {}
 
-  /// Goes on after the records before the inputs.
+  /// Continues with the carry after the records before the inputs.
   void begin_after(const Value& last) { first_.carry = last.carry; }
 
   std::size_t partition() const noexcept override { return partition_; }
@@ -242,7 +242,7 @@ class Scan final : public Operation {
   struct Carries {
     const Carry* initial;  // Carry{}, for each partition of a step
     Carry* own;            // what each partition adds
-    Carry* before;         // of all that is before each partition, and of all with the last one
+    Carry* before;         // the carry before each partition, and after the last one
   };
 
   struct Lane {
@@ -290,7 +290,7 @@ Result<std::uint64_t> scan(Coordinator& coordinator, const Op& op, const From& f
   return detail::written_by<detail::Scan<Op>>(coordinator, op, inputs, targets, wanted);
 }
 
-/// Says what is wrong with an operator, or with the data, if this does not compile.
+/// Rejects invalid arguments: a compiler error says what is wrong with the operator or the data.
 template <class Op, class From>
 requires(!ScanOperator<Op> || !detail::PassSource<From>) Result<std::uint64_t> scan(
     Coordinator& /*coordinator*/, const Op& /*op*/, const From& /*from*/,

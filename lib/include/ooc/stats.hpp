@@ -17,7 +17,7 @@ namespace ooc {
 /// The work of one stage on one chunk, with begin and end. Times are from one clock for all passes,
 /// so that several passes, and the program's own work between them, fit on one timeline.
 struct TraceEvent {
-  using Clock = std::chrono::steady_clock;  ///< of the host, also for work of a GPU
+  using Clock = std::chrono::steady_clock;  ///< of the host, also for work on a GPU
 
   /// `h2d` and `d2h` are copies to and from the device. Folds and maps on the CPU have none.
   enum class Kind : std::uint8_t { read, h2d, kernel, d2h, write };
@@ -27,10 +27,10 @@ struct TraceEvent {
   static constexpr std::size_t no_chunk = std::numeric_limits<std::size_t>::max();
 
   Kind kind{};  ///< the stage
-  /// The lane, or for a read or write the slot of the pool. Slots that are not in use all the time
-  /// share the next higher numbers, one for each of them in use at once.
+  /// The index of the lane or, for a read or write, of the slot of the pool. Slots that are not in
+  /// use all the time share the next higher numbers, as many as are in use at once.
   std::size_t worker = 0;
-  /// Index in the plan of the pass; in a pass that devices share, among the chunks of each.
+  /// Index of the chunk in the plan of the pass or, if devices share it, of the device.
   std::size_t chunk = 0;
   std::uint64_t bytes = 0;    ///< payload that was moved, or passed to the operator
   Clock::time_point begin{};  ///< of the work
@@ -81,8 +81,8 @@ enum class ReasonKind : std::uint8_t {
   // The blocks and panels of a matrix product. Loads: times that an operand is loaded, rounded up.
   product_blocks,  ///< each device computes a block of C: {rows of blocks, columns of blocks}
   resident_a,      ///< panels of A stay on the device: {loads of A, loads of B}
-  resident_b,      ///< panels of B do: {loads of A, loads of B}
-  resident_c,      ///< a tile of C does: {loads of A, loads of B, rows of tiles, columns of tiles}
+  resident_b,      ///< panels of B stay: {loads of A, loads of B}
+  resident_c,      ///< a tile of C stays: {loads of A, loads of B, rows of tiles, columns of tiles}
   cached_panels,   ///< host memory keeps panels that are loaded again: {panels}
 };
 
@@ -94,18 +94,18 @@ struct Reason {
   /// The cause in words, often those of the file system, the kernel or the device, for example
   /// "tmpfs has no disk under it". Empty if `what` and the figures are enough.
   std::string why{};
-  std::vector<std::uint64_t> figures{};  ///< as listed at each Choice
+  std::vector<std::uint64_t> figures{};  ///< as listed at its ReasonKind
 
   friend bool operator==(const Reason&, const Reason&) = default;
 };
 
 /// How a pass reads, computes and writes: choices and sizes, and the reasons for them. Known before
-/// the pass starts, but for what is said below.
+/// the pass starts, except where a member says otherwise.
 struct LayoutStats {
   std::string device{};      ///< its name, for example "NVIDIA H200"
   std::string engine{};      ///< "uring", "threads" or "http"
   bool direct = false;       ///< reads bypass the page cache
-  bool is_produced = false;  ///< by a producer, on a thread of the pass; there is no engine then
+  bool is_produced = false;  ///< by a producer, on a thread of the pass, without an engine
   /// True if each stream reads its own chunks; its time is divided between reading and computing.
   bool reads_inline = false;
   bool in_order = true;           ///< false: a partial result does not cover the first bytes
@@ -120,11 +120,11 @@ struct LayoutStats {
   std::size_t chunks = 0;       ///< number of chunks; of a producer, 0 before the pass
   std::size_t streams = 0;      ///< lanes that work at once
   std::size_t threads = 0;      ///< threads that read, compute or write
-  std::size_t slots = 0;        ///< of the pool, not all of which need be in use
+  std::size_t slots = 0;        ///< slots of the pool; not all need be in use
   std::size_t block_bytes = 0;  ///< size of a read request
   std::size_t queue_depth = 0;  ///< reads in flight: the depth that was best, after the pass
   std::size_t pool_bytes = 0;   ///< memory of the pool on the host
-  /// Bytes of the source for which there is space while a GPU starts.
+  /// Bytes of the source that can be read while a GPU starts.
   std::uint64_t read_ahead_bytes = 0;
   std::size_t device_bytes = 0;  ///< on a GPU: of the streams' buffers; the peak, after the pass
 };
@@ -163,13 +163,13 @@ struct TimingStats {
 
 /// The outcome of a pass.
 struct OutcomeStats {
-  std::uint64_t bytes = 0;  ///< of the source that were processed; all unless `partial`
-  /// The records that were processed, counted from the first of the inputs, if devices or processes
-  /// shared the pass; else empty, and they are the first ones.
+  std::uint64_t bytes = 0;  ///< processed bytes of the source; all unless `partial`
+  /// The processed records, counted from the first of the inputs, if devices or processes shared
+  /// the pass. If empty, the first records were processed.
   std::vector<RecordRange> covers{};
   std::uint64_t bytes_written = 0;   ///< payload only
-  std::uint64_t resident_bytes = 0;  ///< of all passes, that were on the device already
-  /// Bytes, of all passes, that an earlier run has processed: see Checkpoint.
+  std::uint64_t resident_bytes = 0;  ///< bytes that were on the device already, in all passes
+  /// Bytes that an earlier run had processed, in all passes: see Checkpoint.
   std::uint64_t resumed_bytes = 0;
   std::size_t checkpoints = 0;  ///< times that findings were saved
   std::uint64_t retries = 0;    ///< read requests that were repeated, mostly to servers
@@ -182,7 +182,7 @@ struct OutcomeStats {
   std::vector<std::string> remarks{};  ///< a sentence for each deviation or problem
 };
 
-/// The part that one of several devices had in a pass that they shared.
+/// The share of one of several devices in a pass.
 struct DeviceShare {
   std::string device{};      ///< its name
   std::size_t streams = 0;   ///< lanes that worked on it
@@ -192,11 +192,11 @@ struct DeviceShare {
   double idle_seconds = 0;   ///< after its last step, while others still worked
 };
 
-/// The part that one of several ranks had in a pass that they shared (see Ranks).
+/// The share of one of several ranks in a pass (see Ranks).
 struct RankShare {
   std::size_t rank = 0;  ///< its number
   std::string host{};    ///< the machine that it ran on
-  /// The name of its device, or of several; empty if there was nothing left for it.
+  /// The names of its devices; empty if no records were left for this rank.
   std::string device{};
   std::uint64_t bytes = 0;          ///< of the source that it processed, in all passes
   std::uint64_t bytes_written = 0;  ///< payload only
@@ -206,8 +206,8 @@ struct RankShare {
   double idle_seconds = 0;   ///< after its last step, while others still worked
 };
 
-/// Statistics of a pass or of a job of several passes. A dry run sets the layout, and of the
-/// outcome the bytes and passes.
+/// Statistics of a pass or of a job of several passes. A dry run sets the layout and, in the
+/// outcome, the bytes and the passes.
 ///
 ///     const auto [value, stats] = ooc::fold(coordinator, op, source);
 ///     std::cout << double(stats.outcome.bytes) / stats.timing.seconds << " bytes a second\n";
@@ -215,10 +215,10 @@ struct Stats {
   LayoutStats layout{};    ///< how it reads, computes and writes
   TimingStats timing{};    ///< how long it took
   OutcomeStats outcome{};  ///< what it did
-  /// The part of each device, if several shared a pass; else empty. Devices of the same name are
-  /// one in the sum of several passes.
+  /// The share of each device, if several shared a pass; else empty. In the sum of several passes,
+  /// devices of the same name are one.
   std::vector<DeviceShare> devices{};
-  /// The part of each rank, if several shared a pass; else empty. `outcome` is of all of them,
+  /// The share of each rank, if several shared a pass; else empty. `outcome` is of all ranks,
   /// `layout` and `timing` of this one.
   std::vector<RankShare> ranks{};
 

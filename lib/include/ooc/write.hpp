@@ -35,16 +35,16 @@ inline constexpr Fit produce_fit =
 
 }  // namespace detail
 
-/// Makes the records of a file from their places. The operator is const.
+/// Makes the records of a file from their indices. The operator is const.
 ///
 ///     struct Ramp {  // 0, 1, 2, ...
 ///       using Output = double;
 ///       void produce(ooc::Stream&, ooc::DeviceChunk<double> out) const;
 ///     };
 ///
-/// `out.first` is the place of the first record in the file; all of `out` is to be set. Output is
-/// as that of a MapOperator; for rows, `std::size_t output_columns(std::size_t) const` says how
-/// long they are; its argument is 1.
+/// `out.first` is the index of the first record in the file; all of `out` must be set. Output is as
+/// in a MapOperator; for rows, `std::size_t output_columns(std::size_t) const` returns their
+/// length; its argument is 1.
 template <class Op>
 concept WriteOperator = detail::Makes<Op> && detail::produce_fit<Op>
 == detail::Fit::right;
@@ -68,7 +68,7 @@ constexpr void explain_write() {
   }
 }
 
-/// The Operation that a write is.
+/// The Operation of a write.
 template <WriteOperator Op>
 class Write final : public Operation {
  public:

@@ -18,7 +18,7 @@ cudaError_t find(const char* name, Function*& function) {
   return cudaSuccess;
 }
 
-/// Both kinds of errors have the same numbers.
+/// Errors of the driver and of the runtime have the same numbers.
 cudaError_t error_of(CUresult result) {
   return static_cast<cudaError_t>(result);
 }

@@ -7,14 +7,14 @@ namespace ooc::detail {
 
 /// The context that this program has on a GPU.
 ///
-/// Threads are bound to it by the driver's call, not by cudaSetDevice(), because a thread may have
-/// no context before, and is to have none afterwards. The runtime says GPU 0 of such a thread, and
+/// Threads are bound to it by the driver's call, not by cudaSetDevice(), because a thread without a
+/// context must have none afterwards either. The runtime reports GPU 0 for such a thread, and
 /// cudaSetDevice(0) would create a context there, on a GPU that the program may never use. So would
 /// any other call of the runtime, which is why a thread is bound even to free something.
 class CudaContext {
  public:
-  /// Binds the calling thread for as long as it lives; then the thread is bound to what it was
-  /// before, or to nothing.
+  /// Binds the calling thread during its lifetime, and then restores the context that the thread
+  /// had before, or none.
   class Binding {
    public:
     explicit Binding(const CudaContext& context) noexcept

@@ -32,7 +32,7 @@ namespace {
 /// Set once a device has started. The slow part is the driver's initialisation, once per process.
 std::atomic<bool> cuda_has_started{false};
 
-// The thread that destroys them may be any of the program's.
+// Any thread of the program may destroy these, so the deleters bind it to the context.
 struct DestroyStream {
   using pointer = cudaStream_t;
   const Calls& calls;
@@ -221,7 +221,7 @@ class CudaDevice final : public Device {
     return free;
   }
   std::unique_ptr<Stream> make_stream() override {
-    name_.get();  // so that what destroys it finds the context
+    name_.get();  // waits until the context exists, which the stream's destructor needs
     return std::make_unique<CudaStream>(device_memory_, calls_, context_);
   }
   std::unique_ptr<Event> make_event() override {

@@ -35,7 +35,7 @@ int visible_gpus(const std::string& dev) {
   }
   const char* const chosen = std::getenv("CUDA_VISIBLE_DEVICES");
   if (chosen == nullptr) return files;
-  // An index that is no GPU's hides those after it. Other words are names of GPUs.
+  // An index without a GPU hides all those after it. Words that are not numbers are names of GPUs.
   int visible = 0;
   std::istringstream words(chosen);
   for (std::string word; std::getline(words, word, ',') && visible < files; ++visible) {

@@ -63,8 +63,8 @@ void* GivenMemory::allocate(std::size_t bytes, std::size_t alignment) {
                  .remedies = {{RemedyAction::lower, "Options::device_bytes"},
                               {RemedyAction::lower, "Options::chunk_bytes"}}});
   }
-  // Streams of the library do not wait for the default one, nor for the thread's own, in whose
-  // order a pool may have given the memory. It must be free on all of them.
+  // A pool may return memory that earlier work on the default stream, or on the thread's own, still
+  // uses. Streams of the library do not wait for these, so this thread does.
   for (cudaStream_t stream : {cudaStreamLegacy, cudaStreamPerThread}) {
     const cudaError_t status = cudaStreamSynchronize(stream);
     if (status == cudaSuccess) continue;

@@ -26,8 +26,8 @@ class CudaMemory final : public MemoryResource {
   Calls& calls_;
 };
 
-/// Device memory of the program's own allocator. CudaDeviceOptions::device_memory says what that
-/// may expect, and what it has to do.
+/// Device memory of the program's own allocator, with the requirements that
+/// CudaDeviceOptions::device_memory documents.
 class GivenMemory final : public MemoryResource {
  public:
   GivenMemory(MemoryResource* upstream, const CudaContext& context, Calls& calls)

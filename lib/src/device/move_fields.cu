@@ -14,7 +14,7 @@ struct Move {
   std::uint32_t swapped_bytes;
 };
 
-// They travel as arguments of the kernel, which have 4 KiB at most, so nothing is allocated.
+// Moves are arguments of the kernel, which are limited to 4 KiB, so that nothing is allocated.
 constexpr std::size_t most_moves = 100;
 struct Moves {
   Move list[most_moves];
@@ -36,8 +36,8 @@ __device__ void copy_bytes(std::byte* target, const std::byte* source, const Mov
     target[move.to + (i ^ flip)] = source[move.from + i];
 }
 
-/// A thread for each record. The records of a warp lie side by side, so what its threads leave of a
-/// line is in the cache when they come to the next field.
+/// Uses a thread for each record. The records of a warp are adjacent, so a cache line that its
+/// threads have read in part is still in the cache when they read the next field.
 __global__ void move_records(MovedRecords records, const Moves moves) {
   const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
   for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < records.count;
@@ -56,8 +56,8 @@ __global__ void move_records(MovedRecords records, const Moves moves) {
   }
 }
 
-/// The largest words in which a field can be copied: all its addresses are multiples of their size.
-/// Swapped elements go byte by byte.
+/// Returns a move with the largest words whose size divides all addresses of the field. Swapped
+/// elements go byte by byte.
 Move prepared(const MovedRecords& records, const FieldMove& move) {
   const std::size_t addresses = reinterpret_cast<std::uintptr_t>(records.target) |
                                 reinterpret_cast<std::uintptr_t>(records.source) |

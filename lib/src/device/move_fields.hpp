@@ -10,7 +10,7 @@
 
 namespace ooc::detail {
 
-/// Enqueues kernels that do what Stream::move_fields() says.
+/// Enqueues the kernels of Decoder::move_fields().
 cudaError_t move_fields_cuda(const MovedRecords& records, std::span<const FieldMove> moves,
                              cudaStream_t stream);
 

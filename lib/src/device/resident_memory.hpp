@@ -26,7 +26,7 @@ class ResidentMemory {
   std::size_t sources() const noexcept { return parts_.size(); }
   const Source& source(std::size_t index) const noexcept { return *parts_[index].source; }
 
-  /// Size of what is held of all sources (bytes).
+  /// Returns the size of the records that are held, of all sources (bytes).
   std::uint64_t bytes() const noexcept;
 
   /// Number of the records that are held, given their shape in each source.
@@ -35,23 +35,23 @@ class ResidentMemory {
   /// True if a pass that reads the whole sources is to fill the memory.
   bool wants_data() const noexcept { return may_take_ && bytes() == 0; }
 
-  /// Takes memory for what is to be held, unless it has some. `needed_bytes`: of the buffers of a
-  /// pass that are not allocated yet. The device is bound to this thread. Takes less, or none, if
-  /// the device has no more.
+  /// Allocates the memory, unless that was done before. `needed_bytes`: size of the buffers of a
+  /// pass that are not allocated yet. The device must be bound to this thread. Allocates less, or
+  /// nothing, if the device has no more.
   void reserve(std::uint64_t needed_bytes);
 
-  /// Throws Error(usage) unless it is on this device.
+  /// Throws Error(usage) unless the memory is on this device.
   void require_on(const Device& device) const;
 
   /// Returns the place of `bytes` bytes of a source from byte `first` on; null if they have none.
   std::byte* place(std::size_t source, std::uint64_t first, std::uint64_t bytes) const noexcept;
 
-  /// The places of the first `records` records hold these now, or as many as there are places for,
-  /// in whole steps of `step_records`.
+  /// Marks the first `records` records as held, or as many as there are places for, in whole steps
+  /// of `step_records`.
   void hold(std::uint64_t records, std::uint64_t step_records,
             std::span<const RecordShape> shapes) noexcept;
 
-  /// Bytes that operators of a pass have used there. begin_pass() sets them to 0. Any thread.
+  /// Count the bytes here that operators of a pass have used. begin_pass() resets them. Any thread.
   void begin_pass() noexcept { used_ = 0; }
   void count_used(std::uint64_t bytes) noexcept { used_ += bytes; }
   std::uint64_t used_bytes() const noexcept { return used_; }

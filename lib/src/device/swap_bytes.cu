@@ -68,7 +68,7 @@ cudaError_t swap_bytes_cuda(void* data, std::size_t bytes, std::size_t element_b
 
 cudaError_t make_bools_cuda(void* data, std::size_t pitch, std::size_t row_bytes, std::size_t rows,
                             cudaStream_t stream) {
-  if (pitch == row_bytes) {  // bytes side by side, of which neighbours are for neighbours
+  if (pitch == row_bytes) {  // contiguous bytes: adjacent threads take adjacent bytes
     rows *= row_bytes;
     pitch = row_bytes = 1;
   }

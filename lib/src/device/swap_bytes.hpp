@@ -11,7 +11,7 @@ namespace ooc::detail {
 cudaError_t swap_bytes_cuda(void* data, std::size_t bytes, std::size_t element_bytes,
                             cudaStream_t stream);
 
-/// Enqueues a kernel that does what Stream::make_bools() says.
+/// Enqueues the kernel of Decoder::make_bools().
 cudaError_t make_bools_cuda(void* data, std::size_t pitch, std::size_t row_bytes, std::size_t rows,
                             cudaStream_t stream);
 

@@ -51,7 +51,7 @@ void require_no_header(const Source& source) {
   }
 }
 
-/// The error for arrays in Fortran order, of which `wanted` is read.
+/// Returns the error for an operator that reads rows, `wanted`, of arrays in Fortran order.
 Error no_rows(const Source& source, const std::string& wanted) {
   return bad_source(source, "is stored column by column, the operator takes " + wanted,
                     "the elements of a row do not lie side by side", "save it row by row");

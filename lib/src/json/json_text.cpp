@@ -43,7 +43,7 @@ class Counts final : public nlohmann::json_sax<Json> {
 
   bool key(std::string& text) override {
     require_short(text);
-    constexpr std::size_t most_members = 256;  // which are looked for one by one
+    constexpr std::size_t most_members = 256;  // they are searched one by one
     if (++members_.back() > most_members) throw not_plain("has too many members");
     return true;
   }
@@ -60,7 +60,7 @@ class Counts final : public nlohmann::json_sax<Json> {
   }
 
   bool begin() {
-    constexpr std::size_t most_depth = 64;  // to write or compare it recurses
+    constexpr std::size_t most_depth = 64;  // writing and comparing recurse
     if (members_.size() == most_depth) throw not_plain("is nested too deeply");
     members_.push_back(0);
     return add();
@@ -119,7 +119,7 @@ void for_each_value(std::string_view json, char bracket, const Take& take) {
 }  // namespace
 
 void require_plain_json(std::string_view text) {
-  // The parser would have a long string twice.
+  // The parser would hold a long string twice.
   for (std::size_t at = text.find('"'); at != std::string_view::npos;) {
     const std::size_t next = text.find('"', at + 1);
     require_short(text.substr(at, next - at));

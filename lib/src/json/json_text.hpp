@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-// JSON of a file, of which nothing is known yet. Its values become nodes a few at a time: a node
-// takes 16 bytes, and the text of a value 2.
+// Reads JSON of a file that is not trusted, a few values at a time: a parsed value takes 16 bytes,
+// and its text may take only 2.
 
 namespace ooc::detail {
 

@@ -48,9 +48,9 @@ void add(std::vector<RankShare>& ranks, const RankShare& next) {
 }  // namespace
 
 Stats& Stats::operator+=(const Stats& next) {
-  // A pass that found some of its input on the device has not read all in its way.
+  // A pass that found some of its input on the device has not read all of it in its usual way.
   const bool has_read_all = next.outcome.resident_bytes == 0;
-  // As if both passes had had as many streams as the one whose layout stays.
+  // Scale times as if both passes had as many streams as the one whose layout is kept.
   const double more = static_cast<double>(std::max<std::size_t>(next.layout.streams, 1)) /
                       static_cast<double>(std::max<std::size_t>(layout.streams, 1));
   const double scale = has_read_all ? more : 1, scale_next = has_read_all ? 1 : 1 / more;

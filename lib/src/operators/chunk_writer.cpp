@@ -39,7 +39,7 @@ std::array<Target, 1> known(const Target& target, const DType& type) {
 
 // The order matters: buffers are freed before the events that say when they may be.
 struct ChunkWriter::State {
-  /// Room on the device, and what was put of it on the host.
+  /// Room on the device, and the rows that were put from it, on the host.
   struct Room {
     std::unique_ptr<Event> copied;
     Buffer device, host;    // host: unless the host reads the memory of the device
@@ -72,7 +72,7 @@ struct ChunkWriter::State {
 
   const Output& output() const { return files.outputs().front(); }
 
-  /// Writes what was put of a room.
+  /// Writes the rows that were put from a room.
   void write(Room& room) {
     const std::size_t bytes = std::exchange(room.bytes, 0);
     if (bytes == 0) return;

@@ -27,7 +27,7 @@ namespace detail {
 /// megabyte, so steps are larger than those of a fold (decision 080).
 constexpr std::size_t gpu_step_bytes = std::size_t{32} << 20;
 
-/// The step that a lane lends, one after another.
+/// The step that a lane lends at present.
 struct LentStep {
   enum class State { none, offered, lent, returned };
 
@@ -66,11 +66,11 @@ class Lender final : public Operation {
 
   void give_back(LentStep& step, Stream& stream) noexcept;
 
-  /// The borrower wants no more steps, or the pass has ended.
+  /// Called when the borrower wants no more steps, or when the pass has ended.
   void close() noexcept;
 
-  /// Waits for the borrower's work on steps that no lane has taken back, since it was closed. The
-  /// pass has ended.
+  /// Waits for the borrower's work on steps that no lane has taken back, because the lender was
+  /// closed. Called after the end of the pass.
   void finish() noexcept;
 
   bool is_closed() const;
@@ -233,7 +233,7 @@ void Lease::require_type(std::size_t source, const DType& wanted) const {
                .hint = held.type() ? "" : "ooc::open(path, {.type = ...}) gives them a type"});
 }
 
-// The order matters: the thread uses what stands before it.
+// The order matters: the thread uses the members before it.
 struct Chunks::State {
   State(Coordinator& used, const std::vector<detail::ChunkSource>& sources, ChunksOptions given);
   ~State();
@@ -294,7 +294,7 @@ Chunks::State::State(Coordinator& used, const std::vector<detail::ChunkSource>& 
       forward(options.pass.stop, [this] { stop.request_stop(); }),
       thread(start_thread([this](const std::stop_token&) { run(); })) {}
 
-/// Ends the pass. Its steps that are read already are dropped.
+/// Ends the pass. Drops steps that were read and not lent.
 Chunks::State::~State() {
   stop.request_stop();
   lender->close();

@@ -50,7 +50,7 @@ const Target& checked(const Target& target, const MadeRecords& made) {
               {.path = target.path, .remedies = {{RemedyAction::set, "Target::type"}}});
 }
 
-/// The same for all names of a file, whether it exists or not.
+/// Returns a path that is the same for all names of a file, which need not exist.
 std::filesystem::path place_of(const Target& target) {
   std::error_code error;
   const auto path = std::filesystem::absolute(follow_links(target.path), error);
@@ -103,7 +103,7 @@ bool has_been_moved(const Target& target, const SavedOutput& saved) {
          file.hash == saved.whole->hash;
 }
 
-/// Returns the first error with another one in its cause.
+/// Returns the first error, with the text of the other one added to its cause.
 Error joined(const Error& first, const Error& other) {
   ErrorDetails details = first.details();
   for (const std::string& text : {std::string(other.what()), other.details().why}) {
@@ -169,7 +169,7 @@ void OutputFiles::open(std::uint64_t records, std::span<const Target> targets,
     }
     is_in_place_.push_back(!kept_.empty() && has_been_moved(target, kept_[i]));
     if (is_in_place_.back()) {
-      // Nothing is written to it: it takes no space.
+      // Opened as a dry run, the file takes no space: it is complete, and in its place.
       files_.push_back(std::make_unique<TargetFile>(
           Target{.path = target.path, .type = target.type, .replace = true}, 0, sources,
           Purpose::dry_run));
@@ -216,7 +216,7 @@ std::vector<std::string> OutputFiles::kept_names() const {
 std::vector<SavedOutput> OutputFiles::saved(bool are_whole) const {
   std::vector<SavedOutput> saved = kept_;
   for_each_to_move([&](std::size_t i) {
-    // Before anything is appended, not even the header is there.
+    // Until something is appended, not even the header has been written.
     saved[i].file.bytes = files_[i]->appended_bytes() == 0 ? 0 : files_[i]->bytes();
     if (are_whole) saved[i].whole = identity_of(File::open(kept_path(files_[i]->path(), saved[i])));
   });

@@ -91,7 +91,7 @@ void CheckpointFile::read_directory(const std::filesystem::path& directory) {
   std::erase_if(saved_, std::not_fn(has_kept));
 }
 
-/// Tells all ranks what passes that are complete have found.
+/// Sends the findings of complete passes to all ranks.
 void CheckpointFile::share_kept() {
   Conversation& talk = conversation_of(*ranks_);
   talk.begin_job();
@@ -125,13 +125,13 @@ std::vector<std::byte> CheckpointFile::kept() const {
   return saved_.empty() ? std::vector<std::byte>{} : kept_in(saved_.front().file);
 }
 
-/// True unless a file says nothing of this pass. One of a job with outputs does, even if it has
-/// found nothing: these would stay.
+/// True if a file has data of this pass. A file with outputs has, even without findings, because
+/// its kept outputs would otherwise remain.
 bool CheckpointFile::is_about_this_pass(const Saved& saved) const {
   return !saved.file.covers.empty() || !kept_in(saved.file).empty() || has_outputs(saved.file);
 }
 
-/// Throws Error unless a file is of this job, and of its data.
+/// Throws Error unless a file belongs to this job and to its data.
 void CheckpointFile::require_this_job(const Saved& saved) const {
   const auto& [path, file] = saved;
   const bool has_other_size =
@@ -182,8 +182,8 @@ std::vector<const PartFile*> CheckpointFile::begin(std::span<const PassInput> in
   return found;
 }
 
-/// Returns the outputs of which all files say something. That of a rank that has found nothing may
-/// be of a time when they were not there yet.
+/// Returns the outputs that all files have. The file of a rank without findings may have been saved
+/// before the outputs existed.
 std::vector<SavedOutput> CheckpointFile::agreed_outputs(std::span<const Target> targets) const {
   std::vector<SavedOutput> agreed = outputs_in(saved_.front().file, targets);
   for (SavedOutput& output : agreed) output.file.bytes = 0;
@@ -258,7 +258,7 @@ void CheckpointFile::save_whole(PartFile found, std::vector<SavedOutput> outputs
   try {
     save(std::move(found));
   } catch (const Error& error) {
-    // Of several outputs, some might be in place and others not, and no run could go on.
+    // If there are several outputs, only some might be in place, and no later run could resume.
     if (error.kind() != ErrorKind::output || outputs_.size() > 1) throw;
     stats.outcome.remarks.push_back(std::string("that the output is whole could not be saved: ") +
                                     error.what());

@@ -21,14 +21,14 @@ using Json = nlohmann::ordered_json;
 /// The hint for a file that is refused.
 inline constexpr const char* begin_anew = "without the file, the job begins anew";
 
-/// Returns the operators, the records and the outputs of a pass: findings of other ones are of no
-/// use.
+/// Returns the operators, the records and the outputs of a pass. Findings can be used only if these
+/// are the same.
 Json question_of(std::span<const PassInput> inputs, std::span<const OperatorQuestion> operators,
                  std::span<const Target> targets);
 
 Json json_of(const SavedOutput& output);
 
-/// Returns the outputs of which a file says, for these targets. Throws Error(bad_input) if it is
+/// Returns the outputs that a file lists, for these targets. Throws Error(bad_input) if it is
 /// damaged.
 std::vector<SavedOutput> outputs_in(const PartFile& saved, std::span<const Target> targets);
 
@@ -38,7 +38,7 @@ std::string to_digits(std::span<const std::byte> bytes);
 /// Returns what a file keeps of passes that are complete; empty if it keeps nothing.
 std::vector<std::byte> kept_in(const PartFile& saved);
 
-/// Returns what a rank says of its pass and its data, and reads it again.
+/// Write and read the message in which a rank describes its pass and its data.
 std::vector<std::byte> described_pass(const PartFile& pass);
 PartFile pass_in(std::span<const std::byte> bytes);
 

@@ -195,8 +195,8 @@ FileIdentity detail::identity_of(const File& file) {
   if (const RemoteObject* const object = file.remote()) {
     const std::string fingerprint = object->fingerprint();
     append_span(bytes, std::as_bytes(std::span(fingerprint)));
-    // An exact version tells as much as many requests for bytes would, unless what follows `?`,
-    // which is not kept, says which object it is.
+    // An exact version identifies the object without many requests for its bytes. The query of an
+    // address is not kept, so this fails if the query selects the object.
     const bool is_one = object->address().url.find('?') == std::string::npos;
     if (is_one && object->version().is_exact()) return identity();
   }

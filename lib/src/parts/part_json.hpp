@@ -9,8 +9,8 @@
 #include <string>
 #include <system_error>
 
-// Parts of the JSON of a PartFile. Integers may be beyond 2^53, which many readers of JSON round:
-// they are strings.
+// Parts of the JSON of a PartFile. Integers are strings, because many readers of JSON round numbers
+// beyond 2^53.
 
 namespace ooc::detail {
 

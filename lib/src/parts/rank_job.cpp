@@ -38,7 +38,7 @@ bool are_among(std::span<const RecordRange> some, std::span<const RecordRange> a
   });
 }
 
-/// The share of a job that a rank has of it.
+/// The share of one rank in a job.
 class RankJob {
  public:
   RankJob(ResumableJob& job, std::span<const PassInput> inputs, std::size_t partition,
@@ -130,7 +130,7 @@ PassOptions RankJob::options_of_pass(RankBlocks& blocks) {
     if (file_.is_wanted() && since_save_.seconds() >= every) blocks.pause();
     talk_.set_progress(before + progress.bytes);
     if (!wanted_.progress) return;
-    // A pass that is ended has read more than it has processed, which is read again.
+    // A pass that was ended early has read more than it has processed. The rest is read again.
     shown_bytes_ = std::max(shown_bytes_, talk_.progress() + resumed_bytes_);
     progress.bytes = shown_bytes_;
     progress.resumed_bytes = resumed_bytes_;
@@ -141,7 +141,7 @@ PassOptions RankJob::options_of_pass(RankBlocks& blocks) {
   return options;
 }
 
-/// Adds a pass, which began so many seconds after the job.
+/// Adds the statistics of a pass. `began`: seconds from the beginning of the job to its own.
 void RankJob::add(const Stats& pass, double began) {
   const std::uint64_t bytes = stats_.outcome.bytes + pass.outcome.bytes;
   share_.bytes += pass.outcome.bytes;
@@ -193,8 +193,8 @@ void RankJob::run_passes(RankBlocks& blocks) {
   share_.wait_seconds = blocks.seconds_waiting();
 }
 
-/// Records that are too few for a block are those of rank 0. They take no longer than a block, and
-/// are not stopped within.
+/// Runs the records that do not fill a block, on rank 0. Each range takes no longer than a block,
+/// and is not interrupted.
 void RankJob::run_fragments(std::span<const RecordRange> fragments) {
   PassOptions options = options_of_passes();
   options.progress = {};
@@ -209,7 +209,7 @@ void RankJob::run_fragments(std::span<const RecordRange> fragments) {
   if (file_.is_wanted() && !fragments.empty()) save([this] { talk_.attend(); });
 }
 
-/// Returns what was found here, and by whom.
+/// Returns the findings of this rank and the ranks below, with their shares and remarks.
 std::vector<std::byte> RankJob::packed() const {
   std::vector<std::byte> out;
   PartFile found = file_.empty();
@@ -224,7 +224,7 @@ std::vector<std::byte> RankJob::packed() const {
   return out;
 }
 
-/// Adds what another rank has found.
+/// Adds the findings of another rank.
 void RankJob::take(const std::vector<std::byte>& findings) {
   ByteReader in(findings);
   job_.load(part_file_in(in.take_bytes(in.take<std::uint64_t>()), "a message of a rank"));
@@ -237,8 +237,8 @@ void RankJob::take(const std::vector<std::byte>& findings) {
   }
 }
 
-// A binomial tree: rank r hears of r + 1, r + 2, r + 4 ... below its lowest bit, then tells r
-// without that bit.
+// A binomial tree: rank r receives from r + 1, r + 2, r + 4 ... below its lowest bit, then sends to
+// r without that bit.
 
 /// Merges what the ranks below have found, and sends it up.
 void RankJob::merge_up() {
@@ -269,7 +269,7 @@ void RankJob::spread_down() {
   }
 }
 
-/// Sets what all ranks have done together.
+/// Sets the statistics of all ranks together.
 void RankJob::finish_stats() {
   stats_.timing.seconds = watch_.seconds();
   stats_.outcome.bytes = count_of(job_.covers()) * stored_bytes_of(inputs_);
@@ -300,7 +300,7 @@ Error RankJob::interrupted() const {
 Stats RankJob::run(std::span<const PartFile* const> saved) {
   load(saved);
   if (file_.is_wanted()) {
-    // Rank 0 has what all files have, which are removed before other ranks write theirs.
+    // Rank 0 has the findings of all files, which are removed before other ranks write new ones.
     save([this] { talk_.attend(); });
     if (!stats_.outcome.remarks.empty()) {
       throw Error(ErrorKind::output, stats_.outcome.remarks.front());

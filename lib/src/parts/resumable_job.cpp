@@ -46,7 +46,7 @@ Stats run_in_sections(ResumableJob& job, std::span<const PassInput> inputs, std:
     job.add_to(now);
     file.save(now);
   };
-  save();  // an error about the file is to come before the work
+  save();  // reports an error of the file before the work begins
   job.make_durable();
   sections.add_seconds(watch.seconds());
   try {

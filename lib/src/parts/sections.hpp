@@ -35,10 +35,10 @@ class InputSections {
   std::vector<PassInput> inputs_;
 };
 
-/// Divides the inputs of a pass into sections, so that what was found can be saved after each of
-/// them. The first is all there is, and its pass is stopped when it is time for the first save: a
-/// short run has one pass. The next ones are as long as the rate so far allows, since a pass that
-/// is stopped has read chunks for nothing.
+/// Divides the inputs of a pass into sections, so that findings can be saved after each of them.
+/// The first section has all records, and its pass is stopped when the first save is due: a short
+/// run has one pass. Later sections are as long as the rate so far suggests, since a pass that is
+/// stopped has read chunks in vain.
 class Sections {
  public:
   /// `partition`: records, at whose multiples sections begin. The inputs and the options must
@@ -48,10 +48,10 @@ class Sections {
   Sections(const Sections&) = delete;
   Sections& operator=(const Sections&) = delete;
 
-  /// Throws Error(bad_input) if an earlier run has found something in other records.
+  /// Continues after an earlier run. Throws Error(bad_input) if that run has covered other records.
   void go_on_after(std::span<const RecordRange> covered);
 
-  /// True if these are all records.
+  /// True if `covered` has all records.
   bool is_done(std::span<const RecordRange> covered) const;
 
   /// Returns the inputs of the next pass: the first records that are not covered, or none if all
@@ -67,15 +67,15 @@ class Sections {
   /// True if it is time to save the findings.
   bool is_due() const;
 
-  /// Calls both, and counts their time. If `save` throws Error(output), the job goes on, and the
-  /// statistics have a remark.
+  /// Calls both functions, and counts their time. If `save` throws Error(output), the job goes on,
+  /// and the statistics have a remark.
   void save(const std::function<void()>& make_durable, const std::function<void()>& save);
 
   /// Adds time that the job has taken beside its passes.
   void add_seconds(double seconds) { stats_.timing.seconds += seconds; }
 
-  /// Returns the error for a job that the caller has stopped. `kept_files`: that it keeps beside
-  /// the checkpoint.
+  /// Returns the error for a job that the caller has stopped. `kept_files`: files that it keeps
+  /// beside the checkpoint.
   Error interrupted(std::span<const std::string> kept_files) const;
 
   /// Returns the statistics of all sections together.

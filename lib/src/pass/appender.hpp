@@ -21,13 +21,13 @@ class Appender final : public Plan {
   Appender(std::span<const Output> outputs, const SequentialPlan& reads, std::size_t window);
 
   /// Waits until all chunks before this one have been appended, and takes the next bytes of each
-  /// output for it. `made`: records for each output, of `most`. Returns the extents that are not
-  /// empty, one for each output at most; Extent::input says which. Throws Error, Aborted.
+  /// output for it. `made`: number of records for each output, at most `most`. Returns the extents
+  /// that empty, one for each output at most; Extent::input says which. Throws Error, Aborted.
   std::span<const Extent> append(std::size_t chunk, std::span<const std::uint64_t> made,
                                  std::uint64_t most);
 
-  /// The number of records of an operation that does not say how many it makes. One that adds to it
-  /// says too many.
+  /// Stands for a number of records that the operation has not set. An operation that adds to it
+  /// exceeds every maximum.
   static constexpr std::uint64_t not_said = std::uint64_t{1} << 63;
 
   /// The turns that lanes wait for. A pass aborts them if one of its threads fails.

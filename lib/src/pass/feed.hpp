@@ -26,7 +26,7 @@ struct FedStep {
   Margin margin;                                  // records around them in `inputs`
   std::span<const DeviceSpan<std::byte>> inputs;  // of each
   std::size_t buffer;  // 0 or 1: of the lane's input buffers, for feeds that have two
-  bool is_resident;    // from a pass before, which has swapped the elements
+  bool is_resident;    // kept from an earlier pass, with elements that are swapped already
   Chunk* chunk;        // in its slot; null if the slot has been given back
 };
 
@@ -116,7 +116,7 @@ class CopyFeed final : public Feed {
   struct Drawn {
     std::optional<std::size_t> step{};
     std::vector<std::byte*> places{};  // of each input
-    bool is_resident = false;          // these are there from a pass before
+    bool is_resident = false;          // an earlier pass has left the records there
     std::size_t next_piece = 0;        // first one whose copy is not enqueued
     std::vector<Chunk*> copying{};     // pieces whose copies are enqueued
     RecordRange read{};                // the records of the step, with its margin

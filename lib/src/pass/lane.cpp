@@ -153,7 +153,7 @@ void Lane::check_launches() {
 /// Adds up and reports the device's time for a kernel that has ended.
 void Lane::take_in(Kernel& kernel) {
   if (!std::exchange(kernel.is_pending, false)) return;
-  kernel.ended->synchronize();  // which it has, unless the steps since then are resident
+  kernel.ended->synchronize();  // has happened, unless the steps since then are resident
   times_.kernel.busy += kernel.ended->seconds_since(*kernel.begun);
   reporter_->report(kernel.work, *kernel.begun, *kernel.ended);
 }

@@ -26,7 +26,7 @@ Loading::Loading(const Options& options, const PassOptions& wanted, const Layout
       limit_(pool, reads_ahead ? layout.slots_ahead : 0, layout.slots) {
   if (is_produced(inputs)) {
     const auto& [source, record, decoding, resident] = inputs.front();
-    // Elements are whole, too, where an operator reads their bytes.
+    // Elements are not divided either, even if an operator reads their bytes.
     const std::size_t whole = std::lcm(record.bytes, size_of(source.type().value_or(DType{})));
     producer_.emplace(*SourceAccess::producer(source), pool, layout.plan.chunk_bytes(), whole,
                       wanted.stop);
@@ -52,7 +52,7 @@ std::uint64_t Loading::bytes_done() const noexcept {
 }
 
 std::size_t Loading::in_flight() const noexcept {
-  if (producer_) return 0;  // it may be silent for as long as it likes
+  if (producer_) return 0;  // a producer may be silent for any time
   return reader_ ? reader_->in_flight() : inline_->in_flight();
 }
 

@@ -18,8 +18,8 @@ namespace ooc::detail {
 /// example with smaller buffers, is another object.
 class Pass {
  public:
-  /// `reader`: null if a producer or the lanes load the steps; `producer`: null if not.
-  /// `writer`: null without an output. All references must outlive the pass.
+  /// `reader`: null if a producer or the lanes load the steps; `producer`: null unless it loads
+  /// them. `writer`: null without an output. All references must outlive the pass.
   Pass(const PassParts& parts, std::span<const std::unique_ptr<Lane>> lanes, Reader* reader,
        ProducerReader* producer, Writer* writer)
       : parts_(parts), lanes_(lanes), reader_(reader), producer_(producer), writer_(writer) {}

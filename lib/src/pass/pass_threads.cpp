@@ -76,7 +76,7 @@ bool PassThreads::guard(const std::function<void()>& body) noexcept {
     body();
     return true;
   } catch (const Aborted&) {
-    // The consequence of an error that has been kept. If there is none, others may wait for ever.
+    // Aborted follows an error that is kept. If there is none, other threads may wait forever.
     if (!was_aborted_.exchange(true)) abort();
   } catch (...) {
     keep(std::current_exception());

@@ -14,7 +14,7 @@ Reservation::Reservation(std::atomic_flag& busy, Device& device) : device_(&devi
 }
 
 void Reservation::bind_thread() {
-  if (bound_) return device_->bind_to_thread();  // to which a callback may have bound it since
+  if (bound_) return device_->bind_to_thread();  // a callback may have bound the thread elsewhere
   bound_ = std::make_unique<DeviceBinding>(*device_);
 }
 

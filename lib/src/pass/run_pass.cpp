@@ -19,7 +19,7 @@ namespace ooc::detail {
 
 namespace {
 
-/// Returns the limit of each of so many devices, if there is one for all.
+/// Returns the limit of each of `devices` devices; 0 if there is no limit for all.
 std::size_t part_of(std::size_t memory_bytes, std::size_t devices) {
   return memory_bytes == 0 ? 0 : std::max<std::size_t>(memory_bytes / devices, 1);
 }

@@ -70,7 +70,7 @@ class HostSink final : public Sink {
 };
 
 /// Copies results to the host, into the slot of their step, while the operator works on the next
-/// step. If the pass appends, the numbers of records come home first.
+/// step. If the pass appends, the numbers of records are copied first.
 class CopySink final : public Sink {
  public:
   /// All references must outlive it.

@@ -34,8 +34,8 @@ std::vector<OutputFile*> files_of(std::span<const Output> outputs) {
   return files;
 }
 
-/// Half the chunk of a layout (bytes); 0 if there is none that fits what the user and other devices
-/// have.
+/// Returns half the chunk of a layout (bytes); 0 if the user has fixed it, or if it does not fit
+/// the blocks of other devices.
 std::size_t smaller_chunk(const Layout& layout, const Wishes& wishes) {
   const StepNeeds& needs = wishes.needs;
   const bool is_fixed = needs.lending && needs.lending->step_records != 0;
@@ -172,9 +172,9 @@ double Station::last_seconds() const {
   return last;
 }
 
-/// The pass is begun anew, once each, where what was read ahead cannot be page-locked, and where a
-/// GPU has no room, since others use it too: with half the chunk then, unless the user has fixed
-/// it.
+/// Begins the pass anew, once if memory that was read ahead cannot be page-locked, and once if a
+/// GPU has no room because others use it too: then with half the chunk, unless the user has fixed
+/// that.
 Stats Station::run(const PassJob& job, Facts facts, Wishes wishes, const Stopwatch& watch) {
   device_seconds_ = 0;
   device_->device_memory().restart_peak();

@@ -50,11 +50,11 @@ class Station {
   /// one. Between passes only.
   void set_memory_limit(std::size_t bytes);
 
-  /// Return all that the sizes of a pass depend on here. Throw as Coordinator::run().
+  /// Return the facts and wishes on which the sizes of a pass here depend. Throw as run_pass().
   Facts measure(const PassJob& job) const;
   Wishes wishes(const PassJob& job) const;
 
-  /// Runs a pass without others.
+  /// Runs a pass on this station alone.
   Stats run(const PassJob& job);
 
   /// Runs a pass, or the share of one that `wishes` names; then the operation has been prepared for

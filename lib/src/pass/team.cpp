@@ -46,15 +46,15 @@ std::uint64_t step_records(const Layout& layout) {
   return layout.chunk_bytes / layout.record_bytes;
 }
 
-/// The least number of records that is whole steps of each member.
+/// Returns the smallest number of records that is whole steps of each member.
 std::uint64_t common_step(std::span<const Layout> layouts) {
   std::uint64_t records = 1;
   for (const Layout& layout : layouts) records = std::lcm(records, step_records(layout));
   return records;
 }
 
-/// The cores copy for a GPU in less time than they take to compute the same. So threads that
-/// compute, this one and those that it starts, run only where those that copy leave them time.
+/// Copying for a GPU takes the cores less time than computing the same. So threads that compute,
+/// this one and those that it starts, run only when threads that copy leave them time.
 void give_way() noexcept {
   const sched_param none{};
   sched_setscheduler(0, SCHED_IDLE, &none);
@@ -145,7 +145,7 @@ struct Team {
   std::size_t steps = 0;          // of one, at most
 };
 
-/// `devices`: that share the memory of the host.
+/// Forms the team of a pass. `devices`: number of devices that share the memory of the host.
 Team form_team(std::span<const std::unique_ptr<Station>> stations, const PassJob& job,
                std::size_t devices) {
   Team team{.facts = stations.front()->measure(job)};
@@ -175,8 +175,8 @@ Team form_team(std::span<const std::unique_ptr<Station>> stations, const PassJob
   return team;
 }
 
-/// The least number of records that is whole pages of each output: no page of a file has two
-/// writers, which may be on machines that do not know of each other.
+/// Returns the smallest number of records that is whole pages of each output: no page of a file may
+/// have two writers, which may be on different machines.
 std::uint64_t page_records(std::span<const Output> outputs) {
   std::uint64_t records = 1;
   for (const Output& output : outputs) {

@@ -18,8 +18,8 @@ constexpr std::chrono::milliseconds between_signs{200};
 // Time for all ranks to hear of a failure.
 constexpr double patience_after_failure = 5;  // seconds
 
-/// Returns a text that ranks of one host have in common if they see the same GPUs. A launcher may
-/// give each its own; Slurm then numbers the one of each rank 0.
+/// Returns a text that is equal for ranks of one host if they see the same GPUs. A launcher may
+/// give each rank a GPU of its own; Slurm then numbers it 0 on each rank.
 std::string seen_gpus(std::size_t rank) {
   for (const char* const name : {"SLURM_GPUS_PER_TASK", "SLURM_TRES_PER_TASK"}) {
     if (std::getenv(name) != nullptr) return "those of rank " + std::to_string(rank);
@@ -85,7 +85,7 @@ void Conversation::meet() {
   tell_places(gpus);
 }
 
-/// `gpus`: that each rank sees.
+/// Tells each rank its place. `gpus`: the result of seen_gpus() on each rank.
 void Conversation::tell_places(const std::vector<std::string>& gpus) {
   for (std::size_t rank = 0; rank < size_; ++rank) {
     Place place{.ranks_on_gpus = 0, .ranks_on_host = 0};
@@ -139,8 +139,8 @@ void Conversation::say_to_others(Word word, const std::vector<std::byte>& bytes)
   }
 }
 
-/// Returns what `take` reads of the bytes of a rank. Throws Error(usage) if they end too early or
-/// have a value that there is not.
+/// Returns the value that `take` reads from the bytes of a rank. Throws Error(usage) if they end
+/// too early or have an invalid value.
 template <class Take>
 auto Conversation::read(std::size_t from, std::span<const std::byte> bytes, const Take& take) const
     -> decltype(take(std::declval<ByteReader&>())) {
@@ -215,8 +215,8 @@ Error Conversation::silent(std::size_t rank) const {
            .hint = "the job begins anew, or goes on from its checkpoints, if it has any"}};
 }
 
-/// Throws Error(stalled) if another rank is silent. A rank that has not listened itself for a
-/// while, since it was stopped, say, cannot know.
+/// Throws Error(stalled) if another rank is silent. A rank that has not listened for a while, for
+/// example because it was suspended, cannot know.
 void Conversation::require_others() {
   const Clock::time_point now = Clock::now();
   const double deaf = std::chrono::duration<double>(now - std::exchange(listened_, now)).count();
@@ -340,7 +340,7 @@ std::optional<std::size_t> Conversation::leave() {
     nap();
   }
   has_left_ = true;
-  if (rank_ != 0) {  // which knows whose failure was the first
+  if (rank_ != 0) {  // rank 0 knows whose failure was the first
     const Letter letter = *take(Word::leave);
     ByteReader in(letter.bytes);
     if (in.left() == 0) return std::nullopt;

@@ -84,7 +84,7 @@ class Conversation {
   std::optional<Letter> take(Word word);
   std::optional<Letter> take(Word word, std::size_t from);
 
-  /// Waits for it, attends meanwhile, and calls `meanwhile`.
+  /// Waits for a word of that kind from a rank. Calls attend() and `meanwhile` while it waits.
   Letter await(Word word, std::size_t from, const std::function<void()>& meanwhile = {});
 
   /// Sleeps until others may have said something.

@@ -163,7 +163,7 @@ void RankBlocks::attend() {
   }
 }
 
-/// Takes what other ranks have said.
+/// Takes the messages of other ranks.
 void RankBlocks::hear() {
   while (const auto letter = conversation_.take(Word::give)) {
     mine_.push_back(value_in<RecordRange>(*letter));

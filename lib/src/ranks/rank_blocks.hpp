@@ -28,7 +28,7 @@ class RankBlocks final : public Blocks {
   RankBlocks(Conversation& conversation, std::vector<RecordRange> left, std::size_t record_bytes,
              std::size_t partition, std::stop_token stop);
 
-  /// The first time, agrees on the size of a block with all ranks. Later passes have it, too.
+  /// The first call agrees on the size of a block with all ranks; later passes use the same size.
   /// Throws Error(usage) if the partitions of another rank have another size.
   std::uint64_t begin(std::uint64_t records, std::uint64_t step_records) override;
   std::optional<std::uint64_t> draw() override;
@@ -43,10 +43,10 @@ class RankBlocks final : public Blocks {
   /// True if there are no more blocks in the job, or if it was stopped.
   bool has_ended();
 
-  /// Records, left over on rank 0, that are no whole blocks.
+  /// Returns the records, on rank 0, that do not fill a block.
   std::span<const RecordRange> fragments() const noexcept { return fragments_; }
 
-  /// Returns the records of the next range, of `left` of all that there were.
+  /// Returns the number of records of the next range, if `left` records are left of `all`.
   static std::uint64_t next_count(std::uint64_t left, std::uint64_t all, std::size_t ranks,
                                   std::size_t record_bytes, std::uint64_t unit);
 
@@ -71,7 +71,7 @@ class RankBlocks final : public Blocks {
   std::uint64_t unit_ = 0;  // records of a block; 0: not known yet
   std::vector<RecordRange> fragments_{};
 
-  std::mutex mutex_;  // of all below
+  std::mutex mutex_;  // guards all members below
   std::condition_variable changed_;
   std::deque<RecordRange> left_;    // on rank 0: to be given out
   std::uint64_t all_count_ = 0;     // records that were in it at first

@@ -8,7 +8,7 @@
 
 namespace ooc::detail {
 
-/// Appends what a rank did to a message, and reads it again.
+/// Write and read the share of a rank in a message.
 void save_share(std::vector<std::byte>& out, const RankShare& share);
 RankShare take_share(ByteReader& in);
 

@@ -30,7 +30,7 @@ std::size_t swapped_bytes_of(const Source& source);
 /// Returns the sizes of the structs that inputs are decoded to, or 0 for those that are not.
 std::vector<std::size_t> decoded_bytes_of(std::span<const PassInput> inputs);
 
-/// Returns what an operation needs of the steps. Without one: null.
+/// Returns the requirements of an operation on its steps. `operation`: null if there is none.
 StepNeeds needs_of(std::span<const PassInput> inputs, const Operation* operation,
                    const PassOptions& wanted);
 

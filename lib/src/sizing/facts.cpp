@@ -11,8 +11,8 @@ namespace ooc::detail {
 
 namespace {
 
-/// Returns a file that keeps a source from being read directly, or null. A file below a page does
-/// not, beside larger ones: it alone is read through the page cache.
+/// Returns a file that keeps a source from being read directly, or null. A file smaller than a
+/// page, beside larger ones, does not: only that file is read through the page cache.
 const File* first_without_direct(std::span<const File> files) {
   const auto allows = [](const File& file) { return file.direct() >= 0; };
   const auto refuses = [&](const File& file) { return !allows(file) && file.size() >= page_bytes; };

@@ -19,7 +19,7 @@ namespace ooc::detail {
 
 namespace {
 
-/// Sizes that fit a device and a way of reading, in bytes, and why a chunk has that one.
+/// Sizes for a device and a way of reading (bytes), and the reason for the size of the chunk.
 struct ChunkSizes {
   std::size_t chunk;
   std::size_t block;
@@ -61,7 +61,7 @@ struct IoMode {
   std::optional<Reason> reason{};
 };
 
-/// Reads directly what is on a disk, and through the page cache what is there.
+/// Chooses direct reads for data on a disk, and buffered reads for data in the page cache.
 IoMode choose_read_mode(const Options& options, const SourceFacts& source) {
   if (!source.server.empty() && options.direct != DirectIo::yes) {
     return {false, Reason{ReasonKind::remote_reads, source.server}};
@@ -132,11 +132,11 @@ IoConfig choose_remote_config(const Options& options, Workers workers, IoMode mo
 
 std::size_t usable_cores() {
   cpu_set_t set;
-  // It fails where there may be more cores than a set has room for.
+  // sched_getaffinity() fails if the machine may have more cores than a cpu_set_t holds.
   const std::size_t cores = sched_getaffinity(0, sizeof(set), &set) == 0
                                 ? static_cast<std::size_t>(CPU_COUNT(&set))
                                 : std::thread::hardware_concurrency();
-  // A container may see more cores than it is given the time of. The limit is read once, since
+  // A container may see more cores than its limit of CPU time allows. The limit is read once, since
   // callers ask for it often.
   static const std::optional<double> of_time = cores_of_time();
   const double most = of_time ? std::ceil(*of_time) : std::numeric_limits<int>::max();

@@ -17,9 +17,9 @@ namespace ooc::detail {
 
 namespace {
 
-/// The chunk of at most `wanted` bytes that keeps to the limits, as far as any can. `buffers`: how
-/// many times a chunk's bytes are in a slot, and in a lane's buffer, one for the input and perhaps
-/// one for the output.
+/// Returns the chunk of at most `wanted` bytes that keeps within the limits, if any can. `buffers`:
+/// how many times a chunk's bytes are in a slot, and in a lane's buffer, one for the input and
+/// perhaps one for the output.
 std::size_t chunk_within_limits(const Options& options, const DeviceFacts& device,
                                 std::size_t lanes, std::size_t wanted, std::size_t buffers) {
   std::size_t most = wanted;
@@ -47,7 +47,7 @@ std::size_t output_bytes_of(const Facts& facts) {
   return sum;
 }
 
-/// The records of the largest part of a partition that is a power of two of them and at most
+/// Returns the records of the largest piece of a partition: a power of two of them, of at most
 /// `wanted` bytes.
 std::size_t piece_of(const StepNeeds& needs, std::size_t wanted) {
   constexpr std::size_t least_bytes = 64 * KiB;
@@ -88,7 +88,7 @@ ChunkSize choose_chunk(const Facts& facts, const Wishes& wishes, const Reading& 
   const std::size_t buffers = 1u + (output_bytes != 0) + (needs.decoded_bytes() != 0);
   const std::size_t partition_most = needs.partition * widest;
   constexpr std::size_t times_margin = 50;  // so that reading it twice costs 2 % at most
-  // Half of the available memory is the limit without another one.
+  // Without another limit, half of the available memory is the limit.
   const std::size_t available =
       chunk_within_limits({.memory_bytes = facts.host_bytes / needs.devices / 2}, facts.device,
                           reading.lanes, std::numeric_limits<std::size_t>::max(), buffers);

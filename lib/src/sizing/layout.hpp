@@ -36,7 +36,7 @@ struct StepNeeds {
   bool is_shared = false;          // by devices, which may be on other hosts
   std::shared_ptr<Share> share{};  // the part that this device takes
 
-  /// Of all inputs.
+  /// Sizes of a record, and of the margin, of all inputs together (bytes).
   std::size_t bytes() const;
   std::size_t decoded_bytes() const;
   std::size_t margin_bytes() const { return (margin.before + margin.after) * bytes(); }

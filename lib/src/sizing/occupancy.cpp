@@ -18,7 +18,7 @@ namespace {
 /// that the reader need not wait for the slowest of them. `depth`: reads in flight.
 std::size_t slots_for(const Layout& layout, const DeviceFacts& device, bool is_lent,
                       std::size_t depth) {
-  // Of lanes that lend, there are twice as many, each with one buffer.
+  // If lanes lend their steps, there are twice as many of them, each with one buffer.
   const bool has_one_buffer = is_lent && !device.reads_host_memory;
   const std::size_t lanes = has_one_buffer ? divide_up(layout.lanes, 2) : layout.lanes;
   const std::size_t ready = layout.reads.direct ? 1 : lanes;  // disks are slower than lanes
@@ -104,7 +104,7 @@ std::optional<Occupancy> smaller(Occupancy now, const Layout& layout, bool lends
   return now;
 }
 
-/// `least`: the smallest occupancy.
+/// Returns the error for a pass that does not fit in the limit. `least`: the smallest occupancy.
 Error no_room(const Layout& layout, const Wishes& wishes, std::size_t limit, const Occupancy& least,
               const HostBytes& beside) {
   const StepNeeds& needs = wishes.needs;

@@ -50,8 +50,8 @@ constexpr std::array<Letter, 12> letters{{{"?", "b1"},
                                           {"f", "f4"},
                                           {"d", "f8"}}};
 
-/// Returns a type of one element. `holds`: the beginning of a message about it. `hint`: of a field,
-/// or empty.
+/// Returns the type of an element. `holds`: the beginning of an error message. `hint`: makes the
+/// hint for a field; empty if the element is not in a field.
 DType parse_element(const std::filesystem::path& file, const std::string& holds,
                     const std::string& descr, const std::function<std::string()>& hint) {
   std::string_view code = descr;
@@ -103,8 +103,8 @@ std::optional<std::size_t> padding_of(const NpyField& field) {
   return bytes;
 }
 
-/// The remedy for a field that cannot be read: NumPy makes a copy of the others. It does not read
-/// files whose fields have no names of their own.
+/// Returns a hint for a field that cannot be read: NumPy can copy the other fields. NumPy itself
+/// cannot read files whose fields have no unique names.
 std::string without(const std::vector<NpyField>& fields, const NpyField& refused) {
   const bool is_known = refused.name.empty()
                             ? padding_of(refused).has_value()

@@ -29,10 +29,10 @@ std::string in_quotes(const std::string& text);
 Error not_understood(const std::filesystem::path& file, const std::string& problem,
                      const std::string& hint = {});
 
-/// The error for a struct that has padding at most.
+/// Returns the error for a struct without fields, or with padding only.
 Error no_fields(const std::filesystem::path& file);
 
-/// Returns the type that is meant. Throws Error(bad_input) with the field that is not supported.
+/// Returns the declared type. Throws Error(bad_input) that names a field that is not supported.
 DType npy_type(const std::filesystem::path& file, const NpyDescr& descr);
 
 }  // namespace ooc::detail

@@ -58,8 +58,8 @@ class OOC_API ByteReader {
   std::span<const std::byte> bytes_;
 };
 
-/// Appends a text and its length, and reads it again.
+/// Appends the length of a text, and the text.
 OOC_API void append_text(std::vector<std::byte>& out, std::string_view text);
-OOC_API std::string take_text(ByteReader& in);  ///< the text
+OOC_API std::string take_text(ByteReader& in);  ///< reads what append_text() wrote
 
 }  // namespace ooc::detail

@@ -13,14 +13,14 @@ namespace ooc::detail {
 /// into a pipe.
 enum class IoPeer : std::uint8_t { disk, server, writer };
 
-/// Measures how long this process has waited in vain: no operation was completed, and less than 1
-/// KiB came. Every call that may hang is counted, from the opening of the first file to the commit
-/// of the output. There is one meter for the process, because a thread in such a call can report
-/// nothing: another one must look. Thread-safe.
+/// Measures how long this process has waited without progress: no operation was completed, and less
+/// than 1 KiB arrived. Every call that may hang is counted, from the opening of the first file to
+/// the commit of the output. The process has one meter: a thread that hangs in such a call cannot
+/// report it, so another thread calls stall(). Thread-safe.
 class IoMeter {
  public:
-  /// A wait in vain. `in_flight`: operations that are not complete, for the peer that most threads
-  /// wait for. `bytes`: came meanwhile.
+  /// A wait without progress. `in_flight`: incomplete operations of the peer that most threads wait
+  /// for. `bytes`: bytes that arrived during the wait.
   struct Stall {
     double seconds = 0;
     IoPeer peer = IoPeer::disk;
@@ -28,7 +28,7 @@ class IoMeter {
     std::uint64_t bytes = 0;
   };
 
-  /// Less than this is no progress.
+  /// Fewer bytes than this do not count as progress.
   static constexpr std::uint64_t least_bytes = 1024;
 
   static IoMeter& of_process() noexcept;
@@ -42,8 +42,8 @@ class IoMeter {
   void end_wait(IoPeer peer) noexcept { --waiting_[index(peer)]; }
   void add(std::uint64_t bytes) noexcept { bytes_.fetch_add(bytes, std::memory_order_relaxed); }
 
-  /// Returns the present wait. To be called regularly: it only counts time for which a thread waits
-  /// at the calls before and after it.
+  /// Returns the current wait. Must be called regularly: the time between two calls counts if a
+  /// thread waits at both of them.
   Stall stall();
 
  private:
@@ -54,7 +54,7 @@ class IoMeter {
   std::array<std::atomic<std::size_t>, peers> in_flight_{}, waiting_{};
   std::atomic<std::uint64_t> completed_{0}, bytes_{0};
 
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the members below
   Clock::time_point last_ = Clock::now();
   std::uint64_t completed_before_ = 0, bytes_before_ = 0;
   double seconds_ = 0;
@@ -87,7 +87,7 @@ class IoWait {
   IoPeer peer_;
 };
 
-/// A system call that may wait for a disk, or several.
+/// The lifetime of one or several system calls that may wait for a disk.
 struct DiskCall {
   IoOperation operation{IoPeer::disk};
   IoWait wait{IoPeer::disk};

@@ -7,8 +7,8 @@
 
 namespace ooc::detail {
 
-/// Bounds how long a system call is repeated that ends with EINTR, EAGAIN or the like. If a call
-/// does nothing else for ten seconds, its error is the error. Used by one thread.
+/// Bounds the time for which a system call that fails with EINTR, EAGAIN or the like is repeated.
+/// An error that lasts for ten seconds is final. Used by one thread.
 class Repeats {
  public:
   explicit Repeats(std::chrono::milliseconds longest = std::chrono::seconds(10))
@@ -26,15 +26,15 @@ class Repeats {
     return true;
   }
 
-  /// The same for a call that waits: one that has waited before it failed did what it is for. A
-  /// signal now and then, as of a profiler, must not end a long wait.
+  /// Like may_repeat(), for a call that waits: if it waited before it failed, the time starts anew.
+  /// So occasional signals, such as those of a profiler, do not end a long wait.
   bool may_wait_again() {
     constexpr std::chrono::milliseconds brief(20);
     if (Clock::now() - last_ >= brief) is_repeating_ = false;
     return may_repeat();
   }
 
-  /// A call has done something.
+  /// Reports that a call has made progress, so that the time starts anew.
   void reset() noexcept { is_repeating_ = false; }
 
  private:
@@ -44,8 +44,8 @@ class Repeats {
   Clock::time_point since_{}, last_{};  // the first repeat in a row; the last one
 };
 
-/// Repeats a system call that fails with an error of which `may_pass` is true. Returns its result,
-/// as it left errno.
+/// Repeats a system call while it fails with an errno for which `may_pass` returns true. Returns
+/// its last result, and leaves errno as the call set it.
 template <class Call, class MayPass>
 auto repeat_while(const Call& call, const MayPass& may_pass) {
   Repeats repeats;
@@ -66,7 +66,7 @@ auto repeat_interrupted(const Call& call) {
   return repeat_while(call, [](int errno_value) { return errno_value == EINTR; });
 }
 
-/// Repeats a read of a file, which a file system may also ask for by EAGAIN.
+/// Repeats a read of a file while it fails with EINTR or with EAGAIN, as on some file systems.
 template <class Call>
 auto repeat_read(const Call& call) {
   return repeat_while(

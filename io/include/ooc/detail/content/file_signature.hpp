@@ -9,7 +9,7 @@
 
 namespace ooc::detail {
 
-/// The beginning of a file or of a stream, and more of it if that can be had.
+/// The beginning of a file or stream and, if they are known, its size and its end.
 struct FileSample {
   std::string_view head{};               // its first bytes: a page or more, unless it is shorter
   std::optional<std::uint64_t> bytes{};  // its size; empty for a stream that goes on
@@ -23,8 +23,8 @@ struct FileSignature {
   std::optional<std::uint64_t> data_offset{};  // of the numbers, if they are stored raw
 };
 
-/// Recognises a file format. Besides its magic bytes, of which there may be few, the structure
-/// behind them must be right, so that numbers are hardly ever taken for another format.
+/// Recognises a file format by its magic bytes and by the structure behind them. Magic bytes alone
+/// may be so few that raw numbers would be taken for another format.
 std::optional<FileSignature> recognise(const FileSample& sample);
 
 /// True if a file that begins with these bytes is probably text, in ASCII or UTF-8. Fewer than

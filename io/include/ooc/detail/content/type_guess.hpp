@@ -20,8 +20,8 @@ struct TypeGuess {
   std::string reason;         // a sentence without a full stop
   Evidence evidence = Evidence::values;
 
-  /// True for numbers of several bytes whose low bytes are digits too: they change from number to
-  /// number without order, or are 0. Bytes of images, which may have a pattern, are smooth.
+  /// True if the low bytes of the numbers look like digits: random, or 0. The bytes of images,
+  /// which may show a pattern as well, change smoothly.
   bool is_sure = false;
 };
 

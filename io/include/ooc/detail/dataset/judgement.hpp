@@ -9,8 +9,8 @@
 
 namespace ooc::detail {
 
-/// Opens files as open() does, whatever they look like: no format is refused, and bytes are read
-/// where the type is not known.
+/// Opens files as open() does, but refuses no format and guesses no type: data whose type is not
+/// known are read as bytes.
 Source open_unjudged(std::span<const std::filesystem::path> paths, const Format& format);
 
 /// Returns the foreign format of a raw file, by its first bytes; nothing if it cannot be read.
@@ -19,8 +19,8 @@ std::optional<FileSignature> signature_of(const File& file);
 /// False if open() refuses a file of this format because of its first bytes.
 bool holds_numbers(const File& file, const Format& format);
 
-/// True if the data of a raw file are bytes only because neither the format nor the ending gives
-/// their type.
+/// True if the data of a raw file are taken for bytes only because neither the format nor the
+/// extension gives a type.
 bool type_is_default(const File& file, const Format& format);
 
 }  // namespace ooc::detail

@@ -10,12 +10,12 @@
 
 namespace ooc::detail {
 
-/// Returns a producer of a part of what another one makes: `bytes` bytes behind the first `skip`
-/// ones, or all that follow. Its fill() throws Error(bad_input) if the other one ends before.
+/// Returns a producer of a part of another producer's bytes: `bytes` bytes after the first `skip`,
+/// or all the rest. Its fill() throws Error(bad_input) if the other producer ends earlier.
 std::unique_ptr<Producer> part_of(std::unique_ptr<Producer> whole, std::uint64_t skip,
                                   std::optional<std::uint64_t> bytes = {});
-/// True if the path is that of a pipe: a FIFO, what `<(command)` of a shell stands for, or
-/// /dev/stdin where that is one.
+/// True if the path names a pipe: a FIFO, the path that a shell substitutes for `<(command)`, or
+/// /dev/stdin if that is a pipe.
 bool is_pipe(const std::filesystem::path& path);
 
 /// Opens a pipe by its path, and returns a producer that reads it to its end. Does not wait for a

@@ -23,7 +23,7 @@ struct SourceAccess {
   /// Returns all bytes of a file as plain bytes.
   static Source of_bytes(File file);
 
-  /// Returns what a producer makes: elements of `type` or, with a `row_shape`, rows of that shape.
+  /// Returns the data of a producer: elements of `type` or, with a `row_shape`, rows of that shape.
   static Source of_producer(std::unique_ptr<Producer> producer, DType type,
                             std::span<const std::uint64_t> row_shape);
 

@@ -16,9 +16,9 @@ namespace ooc::detail {
 /// visible. The data begins at a page boundary, so that chunks can be written directly.
 class OOC_API TargetFile : public OutputFile {
  public:
-  /// `elements`: the most there may be if the file is appended to; end() writes its header then.
-  /// With a name in `kept`, it is a file that is kept (see OutputFile). Throws Error: `usage` if
-  /// the target is the same file as one of the inputs, its type or shape cannot be written, or the
+  /// `elements`: their number; an upper bound if the file is appended to, whose header end()
+  /// writes. If `kept` has a name, the file is kept (see OutputFile). Throws Error: `usage` if the
+  /// target is the same file as one of the inputs, its type or shape cannot be written, or the
   /// ending of a raw file names another type; `output` as OutputFile.
   TargetFile(const Target& target, std::uint64_t elements, std::span<const Source* const> inputs,
              Purpose purpose = Purpose::write, const KeptFile& kept = {});
@@ -36,8 +36,8 @@ class OOC_API TargetFile : public OutputFile {
   /// Size of all that was appended (bytes).
   std::uint64_t appended_bytes() const noexcept { return bytes_ - data_offset_; }
 
-  /// Ends a file that is appended to: writes its header and sets its size. `row_shape`: of each of
-  /// the rows that it consists of; empty: it is a sequence of elements. Throws Error(output).
+  /// Ends a file that is appended to: writes its header and sets its size. `row_shape`: the shape
+  /// of one row; empty if the file is a sequence of elements. Throws Error(output).
   void end(std::span<const std::uint64_t> row_shape);
 
  private:

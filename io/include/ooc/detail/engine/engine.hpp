@@ -75,7 +75,7 @@ struct EngineOptions {
   bool writes = false;                      ///< expected use; engines can do both
   EngineKind kind = EngineKind::automatic;  ///< the implementation
   std::size_t depth = 8;                    ///< maximum number of requests in flight
-  /// Threads of the engine. Of threads, 0: the caller's thread transfers, in wait().
+  /// Number of threads. 0, for the engine `threads` only: wait() transfers on the caller's thread.
   std::size_t threads = 1;
   /// Memory that most requests use. Registered with io_uring where that is permitted.
   std::span<std::byte> storage{};

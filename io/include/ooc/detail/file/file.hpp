@@ -28,7 +28,7 @@ class File {
   /// file of procfs or sysfs, or an object of which the server does not send parts.
   static File open(const std::filesystem::path& path);
 
-  /// An array in memory as a file, which must outlive it. It has no descriptors.
+  /// Returns a file over an array in memory, which must outlive the file. It has no descriptors.
   static File in_memory(std::span<const std::byte> memory, std::string name);
 
   /// Takes the open file over; `other` has none afterwards.
@@ -37,8 +37,8 @@ class File {
   File& operator=(File&& other) noexcept;
   ~File();
 
-  /// Returns the path as given to open(), but of an address only what is before `?`: the rest may
-  /// be a signature, which does not belong into messages.
+  /// Returns the path as given to open(). An address is cut off before its `?`, because the query
+  /// may contain a signature, which must not appear in messages.
   const std::filesystem::path& path() const noexcept { return path_; }
   /// Returns the size of the file or block device when it was opened (bytes).
   std::uint64_t size() const noexcept { return size_; }
@@ -67,8 +67,8 @@ class File {
   /// does not support direct reads.
   int disk_errno() const noexcept { return disk_errno_; }
 
-  /// Throws Error(input_changed) if another program has written to the file since it was opened, or
-  /// may have. Of a remote file, each read has checked that already. Of a local one, it throws if
+  /// Throws Error(input_changed) if another program has, or may have, written to the file since it
+  /// was opened. Each read of a remote file checks that itself. For a local file, it throws if
   ///
   ///  -  the file's size or modification time (mtime) differs; or
   ///  -  only its change time (ctime) differs, as after a write whose mtime was set back (`cp -p`,

@@ -6,8 +6,8 @@
 
 namespace ooc::detail {
 
-/// A lock on a file, by which other processes know that it is in use. The kernel ends it with its
-/// process, however that ends. On a file system without locks nothing is locked.
+/// A lock that tells other processes that a file is in use. The kernel releases it when the process
+/// ends, also after a crash. It has no effect on a file system without locks.
 class OOC_API FileLock {
  public:
   FileLock() noexcept = default;

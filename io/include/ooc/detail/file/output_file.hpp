@@ -16,21 +16,21 @@ namespace ooc::detail {
 
 class MappedOutput;
 
-/// The purpose of opening an output file. `append`: its length shows while it is written (see
-/// OutputFile::grow()). `join`: another process has made the file, which may be kept, allocates its
-/// space and commits it; this one writes its part. `dry_run` finds everything that prevents
-/// writing, and whether direct writes are possible, but allocates no space. Files of the last two
-/// must not be committed.
+/// The purpose of opening an output file. `append`: its length is known only when it is written
+/// (see OutputFile::grow()). `join`: another process has created the file, which may be kept,
+/// allocates its space and commits it; this process writes its part. `dry_run` finds everything
+/// that prevents writing, and whether direct writes are possible, but allocates no space. Files of
+/// the last two must not be committed.
 enum class Purpose { write, append, join, dry_run };
 
-/// An output that stays when its process ends before it is whole, so that another one can go on
-/// with it (see OutputFile::keep()).
+/// An output that survives if its process ends before it is complete, so that a later process can
+/// continue it (see OutputFile::keep()).
 struct KeptFile {
   std::string name{};       ///< of the file, in the directory of the output
   std::uint64_t bytes = 0;  ///< at its beginning that are there; 0: it may be new
 };
 
-/// Returns a new name for that. `path`: of the output.
+/// Returns a new KeptFile::name for an output with this path.
 OOC_API std::string new_kept_name(const std::filesystem::path& path);
 
 /// Returns the path that remains after the last component has been resolved while it is a symbolic
@@ -43,8 +43,8 @@ OOC_API std::filesystem::path follow_links(std::filesystem::path path);
 /// the path is a symbolic link, the link is kept and its target is written, because users place
 /// files on other disks with links.
 ///
-/// The constructor tries with an empty file how this one can be moved into place, so that a file
-/// system that refuses all ways is reported before any work is done.
+/// The constructor tries with an empty file how this one can be moved into place. So a file system
+/// that refuses all ways is reported before any work is done.
 ///
 /// It allocates space for `bytes`, so that a full disk is reported before any work is
 /// done. On tmpfs, where every page must be allocated and counted, it only checks for space; a
@@ -52,13 +52,13 @@ OOC_API std::filesystem::path follow_links(std::filesystem::path path);
 /// file that is appended to is allocated by grow() instead.
 ///
 /// A file that is kept has a name from the beginning, and stays from the first keep() on until
-/// commit() moves it into place: a later OutputFile of the same KeptFile has its bytes.
+/// commit() moves it into place: a later OutputFile with the same KeptFile continues it.
 class OOC_API OutputFile {
  public:
-  /// `bytes`: the size of the file; the most that it may have if it is appended to. Throws
-  /// Error(output) if there is no such directory, no permission or no space, or if `path` exists
-  /// and `replace` is false; and, with a name in `kept`, if that file is not there or too short, or
-  /// if another process writes it.
+  /// `bytes`: the size of the file, or an upper bound if it is appended to. Throws Error(output) if
+  /// there is no such directory, no permission or no space, or if `path` exists and `replace` is
+  /// false; and, with a name in `kept`, if that file is not there or too short, or if another
+  /// process writes it.
   OutputFile(const std::filesystem::path& path, std::uint64_t bytes, bool replace,
              Purpose purpose = Purpose::write, const KeptFile& kept = {});
   ~OutputFile();
@@ -94,7 +94,7 @@ class OOC_API OutputFile {
   /// Says why direct writes are not possible; empty if they are.
   const std::string& why_not_direct() const noexcept { return why_not_direct_; }
 
-  /// Says what is to be known of the way in which the file gets its name; mostly empty.
+  /// Describes a fallback in the way in which the file gets its name; usually empty.
   const std::string& note() const noexcept { return note_; }
 
   /// True if the file is in memory (tmpfs).
@@ -106,18 +106,18 @@ class OOC_API OutputFile {
   /// Makes what is written durable. fsync is called once and never retried. Throws Error(output).
   void make_durable();
 
-  /// Makes what is written so far durable, and the name of a file that is kept: from now on it
-  /// stays when this object is destroyed. Writes of other threads may go on. Throws Error(output);
-  /// then it is not known what is on the disk.
+  /// Makes the bytes written so far durable, and the name of a kept file: from now on the file
+  /// stays when this object is destroyed. Other threads may write meanwhile. If it throws
+  /// Error(output), the contents on the disk are unknown.
   void keep();
 
   /// Makes the file durable, unless make_durable() has, and moves it into place. A file whose fsync
-  /// failed is not moved. Throws Error(output). A file that is whole and cannot be moved stays
-  /// beside its place, under a name that the error tells. If only the fsync of the directory fails,
-  /// it throws after the file has been moved.
+  /// failed is not moved. Throws Error(output). A complete file that cannot be moved stays beside
+  /// its target, under a name that the error gives. If only the fsync of the directory fails, it
+  /// throws after the file has been moved.
   void commit();
 
-  /// Lets a file that could not be moved go with this object, for one that is easily made again.
+  /// Lets the destructor delete a file that could not be moved, for one that is easily made again.
   void drop() noexcept { is_kept_ = false; }
 
  private:

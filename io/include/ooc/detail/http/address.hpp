@@ -28,7 +28,7 @@ struct Address {
 /// path.
 std::string scheme_of(std::string_view path);
 
-/// Throws Error(usage) for an address, whatever its scheme, as the name of a file to be written.
+/// Throws Error(usage) if the path of an output is an address, whatever its scheme.
 void require_no_address(std::string_view path);
 
 /// Parses an address; empty for a path or an address of another scheme. An s3:// address,

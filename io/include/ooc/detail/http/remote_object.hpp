@@ -23,8 +23,8 @@ struct ObjectVersion {
 /// all members are thread-safe.
 class RemoteObject {
  public:
-  /// Asks the server for the first byte of an object, whose answer tells its size and its version:
-  /// some servers and signatures do not allow the method HEAD. Throws Error: `input` if the server
+  /// Requests the first byte of an object; the answer gives its size and version. HEAD is not used,
+  /// because some servers and signatures do not allow it. Throws Error: `input` if the server
   /// cannot be reached, has no such object, or refuses it; `bad_input` if it sends only whole
   /// objects; `usage` if the library cannot use libcurl.
   explicit RemoteObject(Address address);
@@ -39,7 +39,7 @@ class RemoteObject {
   /// Returns a text that differs between objects, and between versions if the server names them.
   std::string fingerprint() const;
 
-  /// Reads a part by one request, on the calling thread. Throws Error: `input`, `input_changed`.
+  /// Reads a range with one request, on the calling thread. Throws Error: `input`, `input_changed`.
   void read(std::uint64_t offset, std::span<std::byte> memory) const;
 
  private:

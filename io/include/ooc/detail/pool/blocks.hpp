@@ -11,27 +11,27 @@
 
 namespace ooc::detail {
 
-/// Gives out the blocks of a pass's records, each to one of those who share the pass. Any thread
-/// may call any function but begin() and attend().
+/// Gives out the blocks of a pass's records, each to one of the devices or ranks that share the
+/// pass. Any thread may call any function but begin() and attend().
 class Blocks : public MeetingPoint {
  public:
   virtual ~Blocks() = default;
 
-  /// Called before all others by the thread that runs the pass. Blocks are whole multiples of
-  /// `step_records`, but for the end of the `records`. Returns the records of a block.
+  /// Returns the number of records of a block, a multiple of `step_records`; the last block ends
+  /// with the `records`. Called before all other functions, by the thread that runs the pass.
   virtual std::uint64_t begin(std::uint64_t records, std::uint64_t step_records) = 0;
 
-  /// Returns the number of the next block, which it may wait for; nothing if there are no more, for
-  /// good. Later calls return larger numbers.
+  /// Returns the number of the next block; may wait for it. Returns nothing, now and in later
+  /// calls, if there are no more. Later calls return larger numbers.
   virtual std::optional<std::uint64_t> draw() = 0;
 
   /// True if draw() would return nothing.
   virtual bool are_taken() = 0;
 
-  /// The number of processes of this machine that share the blocks, and its memory.
+  /// Returns the number of processes on this machine that share the blocks, and its memory.
   virtual std::size_t processes() const noexcept { return 1; }
 
-  /// Called often by the thread that runs the pass, while that goes on. An error fails the pass.
+  /// Called often during the pass, by the thread that runs it. An exception fails the pass.
   virtual void attend() {}
 };
 

@@ -39,9 +39,9 @@ class Plan {
 /// The pieces of a sequence that a plan has, in the order of its chunks.
 class ChunkOrder {
  public:
-  /// Pieces of which some are in memory, the page cache or that of the device, and some on the
-  /// disk: `cached[i]` is true if piece i is in memory. Both kinds alternate in proportion to their
-  /// numbers, so that the disk and the memory are busy from beginning to end.
+  /// Returns an order in which cached and uncached pieces alternate in proportion to their numbers,
+  /// so that the disk and the memory are busy from beginning to end. `cached[i]` is true if piece i
+  /// is in memory: in the page cache or on the device.
   static ChunkOrder by_turns(std::vector<bool> cached);
 
   /// Returns the fraction of uncached pieces where both kinds alternate, given their fraction of
@@ -49,8 +49,8 @@ class ChunkOrder {
   /// many chunks were in flight, which takes a large pool.
   static double disk_share(double of_the_whole) noexcept;
 
-  /// Every `shards`-th of all pieces from `shard` on, after they were shuffled if there is a seed.
-  /// The same seed and number of pieces give the same order everywhere.
+  /// Returns every `shards`-th piece from `shard` on, after a shuffle if there is a seed. The same
+  /// seed and number of pieces give the same order everywhere.
   static ChunkOrder sample(std::size_t pieces, std::optional<std::uint64_t> shuffle_seed,
                            std::size_t shard, std::size_t shards);
 
@@ -90,8 +90,8 @@ struct Cut {
 /// chunks have records but no extents.
 class SequentialPlan final : public Plan {
  public:
-  /// `extents`: of all inputs, those of each in its order. Throws Error(usage) if chunks have no
-  /// records.
+  /// `extents`: those of the first input in its order, then those of the next, and so on. Throws
+  /// Error(usage) if chunks have no records.
   SequentialPlan(std::span<const Extent> extents, Cut cut);
 
   /// Cuts one input into chunks of `chunk_bytes`.

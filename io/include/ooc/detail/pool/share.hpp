@@ -14,16 +14,16 @@ namespace ooc::detail {
 
 /// The part of a pass's records that one of several devices takes. The records are divided into
 /// blocks, and a device takes the next one when it has nothing left to read, so that fast devices
-/// take more of them than slow ones, and all end at about the same time. What it takes is a
-/// sequence of its own, from record 0 on. Any thread may call any function.
+/// take more of them than slow ones, and all end at about the same time. The blocks of a device
+/// form a sequence of their own, from record 0 on. Any thread may call any function.
 class Share {
  public:
   /// `blocks`: gives out the blocks, and must outlive this object. All blocks have
   /// `block_records`, but for the last one of the `records`.
   Share(Blocks& blocks, std::uint64_t records, std::uint64_t block_records);
 
-  /// True if the sequence has this record, or if it has now, since the device took more blocks for
-  /// it. False for good if there are no more.
+  /// True if the sequence has this record, if necessary after taking more blocks. False, now and
+  /// later, if there are no more blocks.
   bool has(std::uint64_t record);
 
   /// Returns the place in the data of a record that the sequence has.

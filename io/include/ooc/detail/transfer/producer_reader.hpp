@@ -12,20 +12,20 @@
 
 namespace ooc::detail {
 
-/// Loads the chunks of a pool with what a producer makes, as a Reader does with files. The number
-/// of chunks shows when the producer ends.
+/// Fills the chunks of a pool from a producer, as a Reader does from files. The number of chunks is
+/// known only when the producer ends.
 class ProducerReader final : public MeetingPoint {
  public:
   /// Each chunk but the last has `chunk_bytes` bytes, and all have whole records. After `stop`, the
-  /// records that have come are the last chunk. All references must outlive it.
+  /// records received so far are the last chunk. All references must outlive it.
   ProducerReader(Producer& producer, ChunkPool& pool, std::uint64_t chunk_bytes,
                  std::size_t record_bytes, std::stop_token stop);
 
   /// Sets an observer, before the reader runs. It must outlive the reader.
   void set_observer(TransferObserver& observer) noexcept { observer_ = &observer; }
 
-  /// Reads up to the end. Throws Error: `bad_input` if that is amid a record, `usage` if the
-  /// producer says that it has made more than it had room for; what the producer throws; Aborted.
+  /// Reads to the end. Throws Error: `bad_input` if the data end within a record, `usage` if the
+  /// producer reports more bytes than it had room for; exceptions of the producer; Aborted.
   void run();
 
   /// Makes the producer return soon.

@@ -17,7 +17,7 @@
 namespace ooc::detail {
 
 /// An observer of a transfer: it is called when a chunk is begun and when its last byte has been
-/// transferred. The calls are on the thread of the transfer, which ends with what they throw.
+/// transferred. The calls are on the thread of the transfer, and an exception ends the transfer.
 /// Chunks overlap in time, but not those of one slot.
 class TransferObserver {
  public:
@@ -29,9 +29,9 @@ class TransferObserver {
 /// The common base of Reader and Writer. It takes the chunks of a plan from the pool one after
 /// another, or is given single ones. It cuts their extents into requests of one block each, and
 /// keeps as many of these in flight as its engine takes, or as a tuner wants. A chunk without
-/// extents is complete at once. It belongs to one
-/// thread, but any thread may call bytes_done() and in_flight(). It owns its engine, whose
-/// destructor waits for the requests in flight: pool and files must outlive the transfer.
+/// extents is complete at once. A transfer belongs to one thread, but any thread may call
+/// bytes_done() and in_flight(). It owns its engine, whose destructor waits for the requests in
+/// flight: pool and files must outlive the transfer.
 class Transfer {
  public:
   Transfer(const Transfer&) = delete;

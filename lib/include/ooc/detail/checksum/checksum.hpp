@@ -14,8 +14,8 @@ namespace ooc::detail {
 /// Returns the XXH3-64 of bytes.
 std::uint64_t xxh3_64(std::span<const std::byte> bytes);
 
-/// XXH3-128 of bytes whose chunks several threads have in memory, as the lanes of a pass do. A hash
-/// takes its bytes in their order, so each thread waits until all chunks before its own are in.
+/// The XXH3-128 of data whose chunks are in the hands of several threads, such as the lanes of a
+/// pass. A hash takes its bytes in order, so each thread waits until all earlier chunks are in.
 class Checksum {
  public:
   Checksum();

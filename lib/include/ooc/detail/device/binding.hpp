@@ -4,8 +4,8 @@
 
 namespace ooc::detail {
 
-/// Binds a thread to a device for as long as it lives. Then CUDA uses the GPU there that it used
-/// before. It is to die on the thread that has made it.
+/// Binds the calling thread to a device during its lifetime, and then restores the GPU that the
+/// thread used before. Must be destroyed on the thread that created it.
 class DeviceBinding {
  public:
   /// Throws Error(device).

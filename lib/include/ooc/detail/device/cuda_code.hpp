@@ -9,8 +9,8 @@ namespace ooc::detail {
 /// of a compute capability. Also true for "native", "all" and "OFF", which name no architecture.
 bool has_code_for(std::string_view architectures, int major, int minor);
 
-/// Returns a sentence that says that there is no such code, and what there is code for. Empty if
-/// has_code_for() is true.
+/// Returns a sentence that says that this code is missing, and which architectures have code. Empty
+/// if has_code_for() is true.
 std::string why_no_code(std::string_view architectures, int major, int minor);
 
 /// Returns a hint on how to build for a compute capability.

@@ -8,15 +8,15 @@
 
 namespace ooc::detail {
 
-/// The way of a field from a record to the place that it has in another one.
+/// Moves a field from its offset in one record to its offset in another one.
 struct FieldMove {
   std::size_t from = 0;           ///< offset in the records that are read (bytes)
-  std::size_t to = 0;             ///< offset in those that are made (bytes)
+  std::size_t to = 0;             ///< offset in the records that are written (bytes)
   std::size_t bytes = 0;          ///< size of the field
   std::size_t swapped_bytes = 0;  ///< size of its elements if their bytes are reversed on the way
 };
 
-/// Records, and room for those that their fields are moved to. Sizes are in bytes.
+/// Source records, and room for the records that their fields are moved to. Sizes are in bytes.
 struct MovedRecords {
   std::byte* target = nullptr;        ///< room for the records that are made
   std::size_t target_bytes = 0;       ///< of a record
@@ -25,7 +25,7 @@ struct MovedRecords {
   std::size_t count = 0;              ///< number of records
 };
 
-/// The work of a stream that makes records of stored bytes. Each Stream has one.
+/// Decodes stored bytes into records, on a stream. Each Stream has one.
 class OOC_API Decoder {
  public:
   virtual ~Decoder() = default;
@@ -34,13 +34,13 @@ class OOC_API Decoder {
   /// bytes.
   virtual void swap_bytes(void* data, std::size_t bytes, std::size_t element_bytes) = 0;
 
-  /// Makes each byte but 0 a 1, in rows as those of copy_rows(): of files of bool, in which any
-  /// such byte stands for `true`.
+  /// Replaces each byte that is not 0 by 1, in rows like those of copy_rows(). In a file of bool,
+  /// any such byte stands for `true`.
   virtual void make_bools(void* data, std::size_t pitch, std::size_t row_bytes,
                           std::size_t rows) = 0;
 
-  /// Copies fields of records, each to its place in the record of that number in another array. The
-  /// arrays do not overlap. What lies between the fields there is left as it is.
+  /// Copies the fields of each record to the record with the same index in another array. The
+  /// arrays do not overlap. Bytes between the target fields are not changed.
   virtual void move_fields(const MovedRecords& records, std::span<const FieldMove> moves) = 0;
 };
 

@@ -9,10 +9,10 @@ namespace ooc::detail {
 int numa_node_of_pci(const std::string& address, const std::string& sys = "/sys");
 
 /// Lets the calling thread, and threads that it starts from now on, run on the cores of a NUMA
-/// node, and take memory there as far as there is some. Returns false, and changes nothing, if
-/// there is no such node, or if the thread may not use any of its cores.
+/// node, and allocate memory there while it lasts. Returns false, and changes nothing, if there is
+/// no such node, or if the thread may not use any of its cores.
 ///
-/// Leaves a thread alone whose memory the user has placed, as with numactl.
+/// Does nothing for a thread whose memory policy the user has set, as with numactl.
 bool bind_to_numa_node(int node, const std::string& sys = "/sys");
 
 }  // namespace ooc::detail

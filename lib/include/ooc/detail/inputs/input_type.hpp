@@ -15,8 +15,8 @@ namespace ooc {
 
 namespace detail {
 
-/// Returns the size of a row of elements of a size (bytes). Throws Error(bad_input) if files have
-/// rows of different lengths, or rows have no elements.
+/// Returns the size of a row (bytes), given the size of an element. Throws Error(bad_input) if
+/// files rows of different lengths, or rows have no elements.
 OOC_API std::size_t row_bytes_of(const Source& source, std::size_t element_bytes);
 
 /// The shape of the records of a source that an operator reads as its Input.
@@ -66,18 +66,18 @@ constexpr InputType input_type_of(std::size_t record_bytes) {
 ///  -  A source of structs is read as a struct that declares its fields, or as bytes of whole ones.
 OOC_API void require_type(const Source& source, const InputType& wanted);
 
-/// Returns how the structs of a source become those that an operator reads. Throws
-/// Error(bad_input) with the field if one is not there, or has another type.
+/// Returns how to decode the structs of a source into those that an operator reads. Throws
+/// Error(bad_input) that names a field that is missing or has another type.
 OOC_API Decoding decoding_of(const Source& source, const DType& wanted);
 
-/// Returns the input of a pass for an operator. Throws like the above.
+/// Returns the input of a pass for an operator. Throws like require_type() and decoding_of().
 template <class Input>
 PassInput input_of(const Source& source) {
   if constexpr (HasFields<Input>) {
     constexpr bool has_element = !std::is_void_v<typename ElementOf<Input>::type>;
     if (source.type() && (source.type()->is_struct() || !has_element)) {
       Decoding decoding = decoding_of(source, type_of<Input>());
-      // Fields are moved from wherever they are.
+      // Fields that are moved need no alignment in the source.
       const std::size_t alignment = decoding.moves.empty() ? alignof(Input) : 1;
       return {source, {size_of(*source.type()), alignment}, std::move(decoding)};
     }

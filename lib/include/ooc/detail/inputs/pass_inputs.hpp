@@ -49,7 +49,7 @@ std::array<PassInput, count> inputs_of(const Zipped<count>& zipped) {
   (std::make_index_sequence<count>{});
 }
 
-/// Throws Error(usage) unless so many sources are kept.
+/// Throws Error(usage) unless `kept` holds `count` sources.
 OOC_API void require_sources(const Resident& kept, std::size_t count);
 
 template <class Input>
@@ -74,7 +74,7 @@ inline constexpr bool is_zipped<Zipped<count>> = true;
 template <class T>
 concept PassSource = std::same_as<T, Source> || is_zipped<T> || std::same_as<T, Resident>;
 
-/// Says that a pass was given something else than data.
+/// Rejects a pass over anything other than data.
 template <class From>
 constexpr void explain_source() {
   constexpr bool is_source = PassSource<From>;  // so that no compiler explains the concept
@@ -90,7 +90,7 @@ inline std::size_t stored_bytes_of(std::span<const PassInput> inputs) {
   return bytes;
 }
 
-/// The same, or as operators read it if that is more: the size on which partitions depend.
+/// Like stored_bytes_of(), with the decoded size of an input if that is larger. Partitions use it.
 inline std::size_t record_bytes_of(std::span<const PassInput> inputs) {
   std::size_t bytes = 0;
   for (const PassInput& input : inputs)
@@ -104,7 +104,7 @@ struct StepPart {
   Margin margin{};
 };
 
-/// Returns what `call` returns of an operator; 0 if the operator has no such function.
+/// Returns `call(op)`; 0 if the operator has no such function.
 template <class Op, class Call>
 std::size_t neighbours(const Op& op, const Call& call) {
   if constexpr (std::is_invocable_v<Call, const Op&>) {
@@ -146,7 +146,7 @@ DeviceInput<Input> input_in(const StepRecords& step, std::size_t index, const St
                      step.first + part.offset, part.count, columns, before, after);
 }
 
-/// Calls `call` with these records of all inputs.
+/// Calls `call` with the records of all inputs in a part of a step.
 template <class Input, class Call>
 void call_with_inputs(const StepRecords& step, const StepPart& part, Call&& call) {
   using Tuple = typename RecordsOf<Input>::Tuple;

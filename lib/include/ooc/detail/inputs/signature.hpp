@@ -9,8 +9,8 @@
 #include <type_traits>
 #include <utility>
 
-// How the functions of an operator fit those that a pass calls, so that a wrong one is refused at
-// compile time, in one sentence.
+// Compares the functions of an operator with those that a pass calls, so that a wrong signature is
+// refused at compile time, in one sentence.
 
 namespace ooc::detail {
 
@@ -48,9 +48,9 @@ struct Argument<Changed<T>> {
   using Bound = OnlyReference<T>&;
 };
 
-/// True if a function takes copies of what it is to change. One that takes references refuses
-/// values. Those that do not may still be right: `const T&`, whose T refers to what changes, or
-/// `auto&&`.
+/// True if a function takes copies of arguments that it is to change. A function that takes
+/// references refuses values. One that accepts them may still be right: `const T&`, whose T refers
+/// to the argument, or `auto&&`.
 template <class Call, class Op, class... Args>
 inline constexpr bool takes_copies = [] {
   if constexpr (std::is_invocable_v<Call, Op, typename Argument<Args>::Moved...>) {
@@ -116,7 +116,7 @@ inline constexpr bool is_record<T[count]> = is_record<T>;
 template <class T, std::size_t count>
 inline constexpr bool is_record<std::array<T, count>> = is_record<T>;
 
-/// The same for each type of a std::tuple.
+/// True if a type, or each type of a std::tuple, is a record.
 template <class Records>
 inline constexpr bool are_records = is_record<Records>;
 template <class... Records>

@@ -18,9 +18,9 @@ class ProgressReporter {
   ProgressReporter(const std::function<void(const Progress&)>& progress, std::uint64_t total_bytes)
       : progress_(progress), total_bytes_(total_bytes) {}
 
-  /// `bytes`: of `total_bytes`, if that is known; margins, which are read twice, may make it more.
-  /// `bytes_through`: of all transfers that have completed; they stall if there are no more of them
-  /// while some are in flight.
+  /// Reports progress. `bytes`: bytes done; may exceed `total_bytes`, because margins are read
+  /// twice. `bytes_through`: bytes of all completed transfers. If they stay the same while
+  /// transfers are in flight, the transfers stall.
   void report(std::uint64_t bytes, std::uint64_t bytes_through, std::size_t in_flight) {
     if (!progress_) return;
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;

@@ -26,8 +26,8 @@ namespace ooc::detail {
 template <class... Ops>
 using FoundBy = std::tuple<Found<ResultOf<Ops>>...>;
 
-/// Collects with several operators in one pass over the inputs. If it was stopped, the parts are of
-/// the beginning; the inputs were read in order then. With `blocks`, of those records.
+/// Collects with several operators in one pass over the inputs. After a stop, the parts cover the
+/// beginning of the inputs, which were read in order. With `blocks`, the parts cover these.
 template <class... Ops>
 Result<FoundBy<Ops...>> collect_pass(Coordinator& coordinator, Reservation& pass,
                                      const std::tuple<Ops...>& operators,
@@ -75,7 +75,7 @@ class FoldJob final : public ResumableJob {
     FoldJob::clear();
   }
 
-  /// Records, at whose multiples sections begin.
+  /// Returns the number of records at whose multiples sections begin.
   std::size_t partition() const noexcept { return partition_; }
 
   void load(const PartFile& saved) override { merge(load_each(operators_, saved, all)); }
@@ -113,8 +113,8 @@ class FoldJob final : public ResumableJob {
   std::optional<FoundBy<Ops...>> found_;
 };
 
-/// Collects in passes over sections (see Checkpoint), or together with other ranks. `file`: of the
-/// checkpoint, for a job of several passes; null: of this pass alone.
+/// Collects in passes over sections (see Checkpoint), or together with other ranks. `file`: the
+/// checkpoint of a job of several passes; null if this pass is the whole job.
 template <class... Ops>
 Result<FoundBy<Ops...>> collect_divided(Coordinator& coordinator, Reservation& pass,
                                         const std::tuple<Ops...>& operators,
@@ -127,7 +127,7 @@ Result<FoundBy<Ops...>> collect_divided(Coordinator& coordinator, Reservation& p
   return {job.take(), std::move(stats)};
 }
 
-/// Collects in one pass or, if there is a checkpoint or there are several ranks, divided.
+/// Collects in one pass or, with a checkpoint or several ranks, by collect_divided().
 template <class... Ops>
 Result<FoundBy<Ops...>> collect_all(Coordinator& coordinator, const std::tuple<Ops...>& operators,
                                     std::span<const PassInput> inputs, const PassOptions& wanted) {
@@ -140,7 +140,7 @@ Result<FoundBy<Ops...>> collect_all(Coordinator& coordinator, const std::tuple<O
   });
 }
 
-/// Folds divided. `file`: as above.
+/// Folds like collect_divided(), with the same `file`, and returns the results.
 template <class... Ops>
 Result<std::tuple<ResultOf<Ops>...>> fold_divided(Coordinator& coordinator,
                                                   const std::tuple<Ops...>& operators,

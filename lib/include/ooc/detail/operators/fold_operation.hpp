@@ -76,7 +76,7 @@ class Gathering : public Operation {
   Partials<Op> partials_;
 };
 
-/// The Operation that a fold is.
+/// The Operation of a fold.
 template <class Op>  // a FoldOperator
 class Fold final : public Gathering<Op> {
  public:

@@ -12,8 +12,8 @@
 
 namespace ooc::detail {
 
-/// Compares results of sums that may round: floating point numbers differ by a thousandth of the
-/// largest of them at most, all else not at all.
+/// Compares results of sums that may round: floating-point numbers may differ by a thousandth of
+/// the largest one, other values must be equal.
 struct IsClose {
   static constexpr double tolerance = 1e-3;
 
@@ -37,7 +37,7 @@ struct IsClose {
     }
   }
 
-  /// Sums that were finished.
+  /// Compares sums after DeviceSums::finish().
   template <class T>
   bool operator()(const DeviceSums<T>& left, const DeviceSums<T>& right) const {
     return are_ranges_close(left.values(), right.values());

@@ -31,7 +31,7 @@ namespace ooc::detail {
 /// The findings of an operator that only writes: none.
 struct Nothing {};
 
-/// A fold that finds nothing, whose parts say which records an operator has seen.
+/// A fold without a result. Its parts record which records an operator has seen.
 template <class Op>
 class SeenBy {
  public:
@@ -64,7 +64,7 @@ void begin(Operation& operation, std::span<const PassInput> inputs) {
   if constexpr (requires { operation.begin_with(inputs); }) operation.begin_with(inputs);
 }
 
-/// Returns what an operation has found that finds nothing.
+/// Returns the part of an operation without findings: the records that it covers.
 template <class Op>
 Found<Nothing> part_without_findings(const Op& op, Cover cover) {
   return {std::move(cover), std::make_unique<PartOf<SeenBy<Op>>>(SeenBy<Op>(op))};
@@ -145,7 +145,7 @@ class OutputJob final : public ResumableJob {
   Reservation pass_;
   std::size_t record_bytes_;
   std::span<const PassInput> inputs_;
-  std::uint64_t first_;  // record of the inputs, in those of which they are sections
+  std::uint64_t first_;  // index of the first input record in the whole source
   OutputFiles& files_;
   CheckpointFile& file_;
   std::size_t partition_ = 1;
@@ -225,7 +225,7 @@ auto write_files(Coordinator& coordinator, const Op& op, const std::array<PassIn
   return written;
 }
 
-/// The same for an operation that finds nothing. Returns the number of records that it has written.
+/// Like write_files(), for an operation without findings. Returns the number of records written.
 template <class Operation, class Op, std::size_t count>
 Result<std::uint64_t> written_by(Coordinator& coordinator, const Op& op,
                                  const std::array<PassInput, count>& inputs,

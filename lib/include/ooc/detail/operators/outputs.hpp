@@ -27,7 +27,7 @@ namespace ooc {
 
 namespace detail {
 
-/// The targets of what should be an operator.
+/// The targets of an operator, or of a type that is meant to be one.
 template <class Op>
 struct AnyTargets : TargetsFor<void> {};
 template <HasOutput Op>
@@ -148,7 +148,7 @@ std::array<MadeRecords, outputs_of<Op>> made_by(const Op& op,
   return made_with(op, columns);
 }
 
-/// Returns the targets, each with the type of what the operator makes if it has none.
+/// Returns the targets. Those without a type get the type of the records that the operator makes.
 template <std::size_t count>
 std::array<Target, count> known_targets(std::span<const Target> targets,
                                         const std::array<MadeRecords, count>& made) {
@@ -169,7 +169,7 @@ std::size_t widest_record(const std::array<PassInput, inputs>& in,
   return std::max(record_bytes_of(in), bytes);
 }
 
-/// Room for what is made of a part of a step, in one of the outputs.
+/// Returns room for the results of a part of a step, in one of the outputs.
 template <class Output>
 DeviceOutput<Output> output_in(const StepRecords& step, DeviceSpan<std::byte> out,
                                const StepPart& part) {
@@ -202,21 +202,21 @@ void call_with_records(const StepRecords& step, const StepResults& out, const St
 }
 
 /// The files that a pass writes. When all of them are on the disk, they are moved into place, one
-/// after another; if one cannot be, those before it stay.
+/// after another; if one cannot be moved, those before it stay.
 class OOC_API OutputFiles {
  public:
-  /// A file for each target, of one record for each of the inputs. With Purpose::append, or if the
-  /// input is produced, of as many as the pass makes. Throws Error(usage) if a target does not hold
-  /// elements of that size or, unless the Output is a struct that does not declare its fields, of
-  /// that type; as TargetFile.
+  /// Opens a file for each target, with one record for each record of the inputs or, with
+  /// Purpose::append or an input from a producer, with as many as the pass makes. Throws
+  /// Error(usage) if a target does not hold elements of that size or, unless the Output is a struct
+  /// that does not declare its fields, of that type; as TargetFile.
   ///
-  /// With `kept`, one for each target, the files are kept for a run after this one, and go on with
-  /// those that an earlier run has kept. What it has moved into place stays there.
+  /// With `kept`, one for each target, the files are kept for a later run, and continue those that
+  /// an earlier run has kept. Outputs that it has moved into place stay there.
   OutputFiles(std::span<const PassInput> inputs, std::span<const Target> targets,
               std::span<const MadeRecords> made, Purpose purpose = Purpose::write,
               std::span<const SavedOutput> kept = {});
 
-  /// The same for a job that makes `records` records, from `sources` or without any.
+  /// Opens the files of a job that makes `records` records, from `sources` or without any.
   OutputFiles(std::uint64_t records, std::span<const Target> targets,
               std::span<const MadeRecords> made, std::span<const Source* const> sources = {},
               Purpose purpose = Purpose::write, std::span<const SavedOutput> kept = {});
@@ -226,17 +226,17 @@ class OOC_API OutputFiles {
   /// Number of records that all passes have appended to an output.
   std::uint64_t appended(std::size_t output) const;
 
-  /// Sets the number of records before those that the next pass writes.
+  /// Sets the record at which the next pass begins to write.
   void go_to(std::uint64_t record);
 
-  /// Makes what passes have written durable; from now on the files stay if they are not committed.
-  /// Throws Error(output).
+  /// Makes the records written so far durable; from now on the files stay even if they are not
+  /// committed. Throws Error(output).
   void keep();
 
   /// Returns the names of the files that are kept.
   std::vector<std::string> kept_names() const;
 
-  /// Returns what a checkpoint is to say of the files. `are_whole`: they are ended and durable.
+  /// Returns the entries of the files in a checkpoint. `are_whole`: they are complete and durable.
   std::vector<SavedOutput> saved(bool are_whole) const;
 
   /// Makes all files durable, calls `before_moving`, and moves them into place. Adds the time that

@@ -58,8 +58,8 @@ constexpr std::size_t chosen_partition() {
   return Op::partition_records;
 }
 
-/// The same for an operator whose results do not depend on it, unless it has chosen one: a call
-/// then gets one or several whole ones.
+/// Returns the partition of an operator whose results do not depend on it, unless it has chosen
+/// one. A call then gets one or several whole partitions.
 template <class Op>
 constexpr std::size_t partition_of_calls(std::size_t record_bytes) {
   if constexpr (HasPartitions<Op>) {

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-// The functions by which an operator makes, merges and ends its partials, or by which these do.
+// The functions of an operator, or of its Partial, that make, merge and finish partials.
 
 namespace ooc::detail {
 
@@ -23,8 +23,8 @@ template <HasPartial Op>
 inline constexpr Fit merge_fit =
     fit_of<CallMerge, Op, Changed<typename Op::Partial>, typename Op::Partial&>();
 
-/// Partials that bring a merge(), as DeviceSums does. Not std::map: its merge() leaves out what has
-/// the same key.
+/// Partials with a merge() of their own, such as DeviceSums. Excludes std::map, whose merge() skips
+/// equal keys.
 template <class Partial>
 concept MergesItself = !requires {
   typename Partial::node_type;
@@ -77,7 +77,7 @@ struct CallReset {
   auto operator()(Op& op, Args&&... args) const -> decltype(op.reset(std::forward<Args>(args)...));
 };
 
-/// A function that has this name but not this signature would not be called.
+/// Refuses a function of a known name with another signature, which would not be called.
 template <class Op>
 constexpr void require_known_functions() {
   using Partial = typename Op::Partial;
@@ -109,8 +109,8 @@ void merge_partials(const Op& op, typename Op::Partial& left, typename Op::Parti
   }
 }
 
-/// Returns the result of an operator: its result() of the total, or the total itself. Throws what
-/// its check() of the total throws, if it has that.
+/// Returns the result of an operator: its result() of the total, or the total itself. If the
+/// operator has a check(), calls it with the total first, and throws its exceptions.
 template <class Op>
 auto result_of(const Op& op, typename Op::Partial total) {
   if constexpr (requires { op.check(std::as_const(total)); }) op.check(std::as_const(total));
@@ -134,7 +134,7 @@ typename Op::Partial make_partial(const Op& op, Stream& stream) {
   }
 }
 
-// Functions that partials bring themselves; the operator's own come before.
+// Member functions of partials; those of the operator take precedence.
 
 /// Finishes partials, for an operator that does.
 template <class Op>

@@ -60,13 +60,13 @@ class Partials {
   /// Records of a partition.
   std::size_t partition() const noexcept { return partition_; }
 
-  /// The first record of the pass, which is a multiple of the partition; 0 by default.
+  /// Sets the first record of the pass, which is a multiple of the partition; 0 by default.
   void begin_at(std::uint64_t record) noexcept { first_partition_ = record / partition_; }
 
-  /// Before all others below.
+  /// Must be called before all functions below.
   void prepare(std::size_t lanes) { lanes_ = std::vector<Lane>(lanes); }
 
-  /// On the lane's thread, before its first step.
+  /// Called on the lane's thread, before its first step.
   void begin(std::size_t index, Stream& stream) {
     if constexpr (!cuts) lanes_[index].partials.push_back(make_partial(op_, stream));
   }
@@ -94,7 +94,7 @@ class Partials {
     }
   }
 
-  /// On the lane's thread, after its last step.
+  /// Called on the lane's thread, after its last step.
   void end(std::size_t index, Stream& stream) {
     if constexpr (!cuts) finish_partials(op_, stream, lanes_[index].partials);
   }
@@ -104,7 +104,7 @@ class Partials {
     if constexpr (merge_of<Op>() == Merge::in_order) order_.abort();
   }
 
-  /// The total. After all lanes have ended.
+  /// Returns the total. Called after all lanes have ended.
   Partial take() {
     if constexpr (merge_of<Op>() == Merge::by_partition) {
       std::optional<Node> root = tree_.take_root();
@@ -117,8 +117,8 @@ class Partials {
     }
   }
 
-  /// Instead of the total, what it is made of: calls visit(level, index, partial) for the nodes of
-  /// the tree, in the order of the data. With other orders there is one, the total.
+  /// Calls visit(level, index, partial), in the order of the data, for the nodes of the tree
+  /// instead of merging them to the total. In other orders of merging, the total is the only node.
   template <class Visit>
   void take_nodes(Visit&& visit) {
     if constexpr (merge_of<Op>() == Merge::by_partition) {
@@ -189,8 +189,8 @@ class Partials {
     return used;
   }
 
-  /// Memory of a partial may be of the temporaries of its lane's stream, which only that lane may
-  /// use. Under the mutex.
+  /// Returns a used partial to its lane, because its memory may come from the temporaries of the
+  /// lane's stream, which only that lane may use. Called under the mutex.
   void give_back(Partial partial, std::size_t lane) {
     if constexpr (!std::is_trivially_destructible_v<Partial>) {
       lanes_[lane].merged.push_back(std::move(partial));

@@ -49,7 +49,7 @@ class TileTree {
   /// Drops all nodes.
   void clear() noexcept { nodes_.clear(); }
 
-  /// Adds the node of one tile. Each tile once.
+  /// Adds the node of one tile, which must not have been added before.
   void add(std::uint64_t tile, Node node) { insert({0, tile, std::move(node)}); }
 
   /// Adds a node that another tree has made of its tiles. Quickest in the order of the tiles.
@@ -75,10 +75,10 @@ class TileTree {
     other.clear();
   }
 
-  /// The nodes that are there, in no order.
+  /// Returns the nodes, in no particular order.
   std::span<const Placed> nodes() const noexcept { return nodes_; }
 
-  /// Returns them in the order of the tiles, and empties the tree.
+  /// Returns the nodes in the order of the tiles, and empties the tree.
   std::vector<Placed> take_nodes() {
     std::ranges::sort(nodes_, {}, &Placed::first_tile);
     return std::exchange(nodes_, {});

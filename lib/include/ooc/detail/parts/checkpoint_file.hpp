@@ -26,7 +26,7 @@ namespace ooc::detail {
 /// An output of a job, as its checkpoint knows it.
 struct SavedOutput {
   KeptFile file{};  // beside the output
-  /// Its identity when all of it is written, by which it is known after it has been moved.
+  /// Identity of the complete file, by which it is recognised after it has been moved.
   std::optional<FileIdentity> whole{};
 };
 
@@ -34,19 +34,19 @@ struct SavedOutput {
 /// each has a file of its own in a directory, and rank 0 reads those of an earlier run.
 class OOC_API CheckpointFile {
  public:
-  /// Reads the file if it is there. From then on it is locked, so that no other run uses it. Throws
-  /// Error as read_part_file(), `input` if it is not known whether it is there, and `usage` if
-  /// another run uses it. `ranks`: all, or null. They may do without a checkpoint.
+  /// Reads the file if it exists, and locks it, so that no other run uses it. Throws Error as
+  /// read_part_file(), `input` if it is not known whether it exists, and `usage` if another run
+  /// uses it. `ranks`: all, or null. A job of ranks may have no checkpoint.
   explicit CheckpointFile(const Checkpoint& wanted, Ranks* ranks = nullptr);
 
   /// Keeps the findings of the passes of the job that are complete, for the passes after them.
   void keep(std::span<const std::byte> found);
 
-  /// Returns what an earlier run has kept; empty if no pass was complete.
+  /// Returns the findings that an earlier run has kept; empty if no pass was complete.
   std::vector<std::byte> kept() const;
 
-  /// Begins a pass of the job. Returns what an earlier run has saved of it, on rank 0: nothing if
-  /// it had found nothing, and several files if it had several ranks. Other ranks wait until rank 0
+  /// Begins a pass of the job. On rank 0, returns the part files that an earlier run has saved:
+  /// none if it had no findings, several if it had several ranks. Other ranks wait until rank 0
   /// calls start_others(). Throws Error: `usage` if the file is of another job, or for inputs that
   /// have no checkpoints; `input_changed` if the data have changed since, or are others on another
   /// rank; `input`.
@@ -60,10 +60,10 @@ class OOC_API CheckpointFile {
   /// Returns the outputs of the pass, one for each target: those of an earlier run, or new ones.
   std::span<const SavedOutput> outputs() const noexcept { return outputs_; }
 
-  /// Sets what the next save() says of them.
+  /// Sets the outputs that the next save() records.
   void set_outputs(std::vector<SavedOutput> outputs);
 
-  /// Returns a file for the findings of the pass, to be given to save() with its parts.
+  /// Returns a file for the pass without parts. Add the parts and pass it to save().
   PartFile empty() const;
 
   /// True if there is a file to save to.
@@ -75,11 +75,11 @@ class OOC_API CheckpointFile {
   /// Removes the files of an earlier run, whose findings were saved here.
   void remove_others() const noexcept;
 
-  /// The same when all outputs are whole, and are about to be moved into place. If that is not
-  /// possible, the statistics have a remark.
+  /// Like save(), when all outputs are complete and about to be moved into place. If it fails, the
+  /// statistics get a remark, or it throws if there are several outputs.
   void save_whole(PartFile found, std::vector<SavedOutput> outputs, Stats& stats);
 
-  /// Ends the pass, whose findings the job has now: the next begins anew.
+  /// Ends the pass after the job has taken its findings. The next pass begins without any.
   void end();
 
  private:
@@ -109,7 +109,7 @@ class OOC_API CheckpointFile {
   bool is_new_ = false;            // no run has made the file yet
 };
 
-/// Adds the remark that the file could not be written, unless there is the same one.
+/// Adds the remark that the file could not be written, unless it is there already.
 OOC_API void add_unsaved_remark(const Error& error, Stats& stats);
 
 /// Returns the files of a Checkpoint that are there: one, or those of all ranks if it is a

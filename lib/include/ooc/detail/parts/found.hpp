@@ -31,15 +31,15 @@ struct OOC_API Cover {
   std::uint64_t partition = 1;        // records, at whose multiples ranges begin and end
   std::vector<RecordRange> ranges{};  // in their order; they do not touch
 
-  /// Adds those of another part of the same dataset. Throws Error(usage) if both have a record, or
-  /// if they are of other datasets or partitions.
+  /// Adds the ranges of another part of the same dataset. Throws Error(usage) if both have the same
+  /// record, or if the datasets or the partitions differ.
   void add(const Cover& other);
 
-  /// Throws Error(usage) unless all records are there. Names the first ones that are not.
+  /// Throws Error(usage) that names the first missing records, unless all are covered.
   void require_whole() const;
 
   void save(std::vector<std::byte>& out) const;
-  /// Throws Error(bad_input) unless it is one.
+  /// Reads a cover. Throws Error(bad_input) if it is not valid.
   static Cover load(ByteReader& in);
 };
 
@@ -47,12 +47,12 @@ struct OOC_API Cover {
 /// and end with whole partitions of the operator.
 OOC_API Cover cover_of(std::span<const PassInput> inputs, std::size_t partition);
 
-/// The same for what was processed: the first bytes of the inputs, or the records that are named.
-/// Throws Error(internal) unless these are whole partitions.
+/// Returns the records that a pass has processed: the first ones of the inputs, or those that the
+/// outcome names. Throws Error(internal) unless these are whole partitions.
 OOC_API Cover cover_of(std::span<const PassInput> inputs, std::size_t partition,
                        const OutcomeStats& outcome);
 
-/// Throws the same.
+/// Throws Error(usage) for sections that do not begin and end with whole partitions.
 OOC_API void require_whole_partitions(std::span<const PassInput> inputs, std::size_t partition);
 
 /// Throws Error(bad_input) unless nodes of a tree, of which these are the levels and the indices,
@@ -60,7 +60,7 @@ OOC_API void require_whole_partitions(std::span<const PassInput> inputs, std::si
 OOC_API void require_nodes(const Cover& cover,
                            std::span<const std::pair<std::uint64_t, std::uint64_t>> nodes);
 
-/// Throws Error(bad_input) unless these records are so many.
+/// Throws Error(bad_input) unless the cover has `seen` records.
 OOC_API void require_records(const Cover& cover, std::uint64_t seen);
 
 template <class Op>
@@ -154,7 +154,7 @@ class Found {
     state_->merge(*other.state_);
   }
 
-  /// Returns it as bytes, for load_found().
+  /// Returns the findings as bytes, for load_found().
   std::vector<std::byte> save() const {
     require_state();
     std::vector<std::byte> out;
@@ -165,14 +165,14 @@ class Found {
     return out;
   }
 
-  /// Returns the result, and is used up. Throws Error(usage) unless all records are there.
+  /// Returns the result, and consumes the findings. Throws Error(usage) if records are missing.
   Value whole_result() && {
     require_state();
     cover_.require_whole();
     return std::move(*this).result();
   }
 
-  /// Returns the result in these records, and is used up.
+  /// Returns the result of the covered records, and consumes the findings.
   Value result() && {
     require_state();
     return std::exchange(state_, nullptr)->result();
@@ -284,7 +284,7 @@ class PartOf final : public PartState<ResultOf<Op>> {
 
   void save_partial(const Partial& partial, std::vector<std::byte>& out) const {
     const std::size_t begin = out.size();
-    append_bytes(out, std::uint64_t{0});  // the length, which follows
+    append_bytes(out, std::uint64_t{0});  // placeholder for the length
     if constexpr (SavesPartials<Op>) {
       op_.save(partial, out);
     } else if constexpr (SavesItself<Partial>) {
@@ -318,7 +318,7 @@ class PartOf final : public PartState<ResultOf<Op>> {
   Partial total_{};                 // else
 };
 
-/// Reads what Found::save() has returned. Throws Error as load_part() does.
+/// Reads findings that Found::save() has saved. Throws Error as load_part() does.
 template <Savable Op>
 Found<ResultOf<Op>> load_found(const Op& op, std::span<const std::byte> saved) {
   ByteReader in(saved);

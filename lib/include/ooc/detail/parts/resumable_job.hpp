@@ -31,49 +31,49 @@ struct OperatorQuestion {
   std::string_view input;  // the type that it reads, as the compiler names it
 };
 
-/// A job whose passes are over sections of its inputs, and which goes on where an earlier run of it
-/// was stopped (see Checkpoint).
+/// A job that runs in passes over sections of its inputs, and resumes where an earlier run was
+/// stopped (see Checkpoint).
 class OOC_API ResumableJob {
  public:
   virtual ~ResumableJob() = default;
 
-  /// Takes what an earlier run has saved.
+  /// Takes over the findings that an earlier run has saved.
   virtual void load(const PartFile& saved) = 0;
 
   /// Returns the records that are done.
   virtual std::span<const RecordRange> covers() const = 0;
 
-  /// Forgets what was found.
+  /// Discards all findings.
   virtual void clear() = 0;
 
-  /// Runs a pass over a section, and adds what it finds. If it was stopped, that is of the
-  /// beginning of the section. With `blocks`, of the records that these give out.
+  /// Runs a pass over a section, and adds its findings. After a stop, they cover the beginning of
+  /// the section. With `blocks`, they cover the records that these give out.
   virtual Stats run(std::span<const PassInput> section, const PassOptions& wanted,
                     Blocks* blocks = nullptr) = 0;
 
-  /// Makes durable what passes have written. An error ends the job: what is on the disk is not
-  /// known then.
+  /// Makes the outputs of the passes durable. An error ends the job, because the contents of the
+  /// disk are then unknown.
   virtual void make_durable() {}
 
   /// Returns the names of files that it keeps beside the checkpoint.
   virtual std::vector<std::string> kept_files() const { return {}; }
 
-  /// Adds what was found to a file.
+  /// Adds the findings to a file.
   virtual void add_to(PartFile& file) const = 0;
 };
 
-/// Runs a job in passes over sections or, if there are `ranks`, the share that this rank has of it.
-/// If the file is wanted, saves it from time to time, when it was stopped, and at the end.
-/// `partition`: records, at whose multiples sections begin; `saved`: what an earlier run has saved.
-/// When all ranks are done, each has the findings of all. Throws Error as the passes do, on all
-/// ranks; `interrupted` if it was stopped, unless ranks do without a file and
+/// Runs a job in passes over sections or, if there are `ranks`, this rank's share of it. If a
+/// checkpoint is wanted, saves the findings from time to time, after a stop, and at the end.
+/// `partition`: number of records at whose multiples sections begin; `saved`: files of an earlier
+/// run. When all ranks are done, each has the findings of all. Throws Error as the passes do, on
+/// all ranks; `interrupted` after a stop, unless ranks do without a file and
 /// PassOptions::keep_partial is set.
 OOC_API Stats run_divided(ResumableJob& job, std::span<const PassInput> inputs,
                           std::size_t partition, const PassOptions& wanted, CheckpointFile& file,
                           std::span<const PartFile* const> saved, Ranks* ranks);
 
-/// Does so with `file`, or with a file of its own if that is null, and what an earlier run has
-/// saved there of these operators.
+/// Like the function above, with `file` or, if that is null, with a file of its own. Resumes from
+/// the findings of these operators that an earlier run has saved there.
 OOC_API Stats run_divided(ResumableJob& job, std::span<const PassInput> inputs,
                           std::size_t partition, const PassOptions& wanted,
                           std::span<const OperatorQuestion> operators,
@@ -82,21 +82,21 @@ OOC_API Stats run_divided(ResumableJob& job, std::span<const PassInput> inputs,
 /// True if a job has a checkpoint, or several ranks.
 OOC_API bool is_divided(const Coordinator& coordinator, const PassOptions& wanted);
 
-/// Returns an error of a job, and says which files keep what it has made.
+/// Returns `error` with a note that names the files that keep the results so far.
 OOC_API Error with_kept_files(const Error& error, const Checkpoint& checkpoint,
                               std::span<const std::string> names);
 
 /// Returns the error for an operator whose findings cannot be saved.
 OOC_API Error has_no_checkpoints(std::string why);
 
-/// The same for an operator that is no SavableFold, of a job with a checkpoint or with `ranks`,
-/// which may be null.
+/// Returns the error for an operator that is no SavableFold, of a job with a checkpoint or with
+/// `ranks`, which may be null.
 OOC_API Error is_not_divided(const Ranks* ranks, bool is_merged_in_order);
 
 /// Throws Error(usage) for an operator that looks at neighbours.
 OOC_API void require_no_margin(const Margin& margin);
 
-/// Returns what a checkpoint says of an operator.
+/// Returns the entry of an operator in a checkpoint.
 template <class Op>
 OperatorQuestion operator_question(const Op& op) {
   return {Op::partial_name, question_of(op), typeid(typename Op::Input).name()};

@@ -16,14 +16,14 @@ struct PartFile;
 
 namespace detail {
 
-/// Returns the bytes of a part in a file. Throws Error(bad_input) if there are fewer.
+/// Returns the bytes of a part in a file. Throws Error(bad_input) if there is no such part.
 OOC_API std::span<const std::byte> saved_part(const PartFile& file, std::size_t index);
 
 /// Throws Error(bad_input) unless the parts of the file cover these records.
 OOC_API void require_covers(const PartFile& file, std::uint64_t records,
                             std::span<const RecordRange> ranges);
 
-/// Adds a part that is saved. Throws Error(usage) unless it covers the same records as those
+/// Adds a saved part. Throws Error(usage) unless it covers the same records as the parts
 /// before.
 OOC_API void add_part(PartFile& file, std::uint64_t records, std::span<const RecordRange> ranges,
                       std::vector<std::byte> saved);

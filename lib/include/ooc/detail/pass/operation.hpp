@@ -35,8 +35,8 @@ struct Margin {
 /// The records of a step, which are the same ones of each input.
 struct StepRecords {
   std::size_t index = 0;    ///< of the step, in the order of the pass
-  std::uint64_t first = 0;  ///< place of the first one in the inputs, or in those of which they
-                            ///< are sections
+  std::uint64_t first = 0;  ///< index of the first one in the inputs or, for sections, in the
+                            ///< whole sources
   std::size_t count = 0;    ///< number of records, without the margin
   /// Records around them in `inputs`: fewer than asked for at the ends of the data.
   Margin margin{};
@@ -47,7 +47,7 @@ struct StepRecords {
   std::size_t count_with_margin() const noexcept { return margin.before + count + margin.after; }
 };
 
-/// Room on the device for what is made of a step.
+/// Room on the device for the results of a step.
 struct StepResults {
   /// For each output, one record for each of the step.
   std::span<const DeviceSpan<std::byte>> outputs{};
@@ -66,32 +66,32 @@ struct Lending {
   bool is_everything() const noexcept { return !shuffle_seed && shards == 1; }
 };
 
-/// The work of a pass on its data, without types. Operators get here through fold() and map().
+/// The work of a pass on its data, without types. fold(), map() and others wrap operators in it.
 class OOC_API Operation {
  public:
   virtual ~Operation() = default;
 
-  /// Records of a partition, a power of two: every step of the pass is whole partitions, but for
-  /// the end of the source.
+  /// Returns the number of records of a partition, a power of two. Every step is whole partitions,
+  /// except at the end of the source.
   virtual std::size_t partition() const noexcept { return 65536; }
 
-  /// Records that a step is given in addition to its own, or more. The source is then read from
-  /// beginning to end.
+  /// Returns the margin that each step needs; a step may get a larger one. The source is then read
+  /// from beginning to end.
   virtual Margin margin() const noexcept { return {}; }
 
-  /// Host memory that it takes. Nothing is known of most.
+  /// Returns the host memory that the operation takes; the default is none.
   virtual HostBytes host_bytes() const noexcept { return {}; }
 
   /// True if the source is to be read from beginning to end.
   virtual bool in_order() const noexcept { return false; }
 
-  /// True if the operation makes fewer records than a step has, or as many. It says how many in
-  /// StepResults::made, and those of each step follow those of the step before in the file. A pass
-  /// appends to its outputs then: they were opened for that.
+  /// True if the operation makes at most as many records as a step has. It sets their number in
+  /// StepResults::made, and the results of each step follow those of the step before in the file.
+  /// The pass then appends to its outputs, which must have been opened for that.
   virtual bool selects() const noexcept { return false; }
 
-  /// True if devices of different kinds may work on the same pass: what they find has the same
-  /// bits, and merges. Several of one kind may always.
+  /// True if devices of different kinds may work on the same pass: their findings have the same
+  /// bits, and can be merged. Devices of one kind may always share a pass.
   virtual bool mixes_devices() const noexcept { return false; }
 
   /// True if it runs on devices of a kind.

@@ -30,8 +30,8 @@ struct RecordShape {
   static constexpr std::size_t most_alignment = 256;  ///< all types need less (bytes)
 };
 
-/// The way from a stored record to the struct that an operator reads. Without moves, that is the
-/// record as it is stored.
+/// How a stored record is decoded into the struct that an operator reads. Without moves, the
+/// operator reads the record as it is stored.
 struct Decoding {
   std::size_t bytes = 0;           ///< size of the struct
   std::vector<FieldMove> moves{};  ///< of each field, or of several that follow one another
@@ -43,20 +43,20 @@ class ResidentMemory;
 struct PassInput {
   const Source& source;  ///< outlives the pass
   RecordShape record;    ///< as it is stored
-  Decoding decoding{};   ///< the way to what the operator reads
+  Decoding decoding{};   ///< how it becomes the record that the operator reads
   /// Memory that keeps the inputs of the pass on the device, the same one for each; or null.
   ResidentMemory* resident = nullptr;
 
-  /// Size of what an operator reads (bytes).
+  /// Returns the size of a record as an operator reads it (bytes).
   std::size_t decoded_bytes() const noexcept {
     return decoding.moves.empty() ? record.bytes : decoding.bytes;
   }
 };
 
-/// The number of records of an input; of a producer, more than it can make.
+/// Returns the number of records of an input; for a producer, more than it can make.
 OOC_API std::uint64_t records_of(const PassInput& input);
 
-/// The number of records before an input in the source of which it is a section.
+/// Returns the number of records before an input in the whole source, if it is a section.
 OOC_API std::uint64_t records_before(const PassInput& input);
 
 /// True if a producer makes the input of a pass.

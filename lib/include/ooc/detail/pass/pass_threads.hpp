@@ -13,7 +13,7 @@
 
 namespace ooc::detail {
 
-/// Stops what has a stop token and no meeting points when a pass fails.
+/// Requests a stop when a pass fails, for code that has a stop token and no meeting points.
 class StopAtFailure final : public MeetingPoint {
  public:
   std::stop_token token() const noexcept { return stop_.get_token(); }

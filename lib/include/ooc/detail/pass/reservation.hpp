@@ -9,10 +9,10 @@
 
 namespace ooc::detail {
 
-/// The right to use a coordinator, for as long as it lives. It must die before the coordinator.
+/// The exclusive right to use a coordinator. Must be destroyed before the coordinator.
 class OOC_API Reservation {
  public:
-  /// Throws Error(usage) if another has it.
+  /// Throws Error(usage) if there is another reservation.
   Reservation(std::atomic_flag& busy, Device& device);
 
   /// Binds the calling thread to the device, until unbind_thread() is called, or the reservation

@@ -29,7 +29,7 @@ class Blocks;
 [[nodiscard]] OOC_API Reservation reserve(Coordinator& coordinator,
                                           std::span<Device* const> devices);
 
-/// Returns the options of each of so many devices that work at once: with a part of the memory.
+/// Returns the options for each of `devices` devices that work at once: with a part of the memory.
 OOC_API Options options_of_each(const Coordinator& coordinator, std::size_t devices);
 
 /// Sends all records of the inputs through `operation`, and the results to `outputs`, which the
@@ -46,7 +46,7 @@ OOC_API Stats run_pass(Coordinator& coordinator, Reservation& pass,
                        std::span<const PassInput> inputs, Operation& operation,
                        const PassOptions& wanted = {}, std::span<const Output> outputs = {});
 
-/// The same for one input, and an operation that holds no such memory.
+/// Like run_pass() above, for one input and an operation that holds no memory of lanes.
 OOC_API Stats run_pass(Coordinator& coordinator, const Source& source, RecordShape record,
                        Operation& operation, const PassOptions& wanted = {},
                        std::span<const Output> outputs = {});
@@ -58,7 +58,7 @@ OOC_API Stats run_share(Coordinator& coordinator, Reservation& pass,
                         std::span<const PassInput> inputs, Operation& operation,
                         const PassOptions& wanted, std::span<const Output> outputs, Blocks& blocks);
 
-/// Throws Error(usage) if there is one, for jobs that cannot have it.
+/// Throws Error(usage) if there is a checkpoint, for jobs that do not support it.
 OOC_API void require_none(const Checkpoint& checkpoint);
 
 }  // namespace ooc::detail

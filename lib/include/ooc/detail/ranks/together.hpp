@@ -24,7 +24,7 @@ namespace detail {
 /// Tells other ranks of the exception that is being handled.
 OOC_API void fail_with_current_error(Ranks& ranks) noexcept;
 
-/// Makes all ranks fail if `job` does, and returns what it returns.
+/// Returns the result of `job`. If that throws, makes all ranks fail.
 template <class Job>
 auto or_fail_together(Ranks* ranks, const Job& job) {
   try {
@@ -35,23 +35,23 @@ auto or_fail_together(Ranks* ranks, const Job& job) {
   }
 }
 
-/// Does some work on a thread of its own, and calls `attend` until it is done: others would take a
-/// rank for dead that waits for a disk. Rethrows what either throws.
+/// Does `work` on a thread of its own, and calls `attend` until it is done: otherwise other ranks
+/// would take this one for dead while it waits for a disk. Rethrows exceptions of both.
 OOC_API void work_beside(const std::function<void()>& attend, const std::function<void()>& work);
 
 /// Does some work on rank 0, on a thread of its own; the others wait until it is done.
 OOC_API void do_as_first(Ranks* ranks, const std::function<void()>& work);
 
-/// Returns what each rank says, by their numbers. While it waits for others, calls `meanwhile`
-/// again and again, and rethrows what that throws.
+/// Sends `said` to all ranks, and returns the messages of all, by rank. While it waits for others,
+/// it calls `meanwhile` repeatedly, and rethrows its exceptions.
 OOC_API std::vector<std::vector<std::byte>> exchange(Ranks* ranks, std::vector<std::byte> said,
                                                      const std::function<void()>& meanwhile = {});
 
-/// Returns the shares of all ranks, by their numbers. Of `share`, the rank and its host are set
-/// here.
+/// Returns the shares of all ranks, by their numbers. Sets the rank and the host of `share`
+/// itself.
 OOC_API std::vector<RankShare> exchange_shares(Ranks& ranks, RankShare share);
 
-/// Returns the remarks of all ranks. Those of others than rank 0 begin with the name of theirs.
+/// Returns the remarks of all ranks. Those of ranks other than 0 begin with the name of the rank.
 OOC_API std::vector<std::string> exchange_remarks(Ranks& ranks,
                                                   std::span<const std::string> remarks);
 
@@ -62,7 +62,7 @@ OOC_API std::uint64_t share_progress(Ranks* ranks, std::uint64_t done);
 /// Returns the error for a job that several ranks cannot share.
 OOC_API Error needs_one_rank(std::string why);
 
-/// Throws it if there are several. `ranks` may be null.
+/// Throws needs_one_rank() if there are several. `ranks` may be null.
 OOC_API void require_one_rank(const Ranks* ranks);
 
 }  // namespace detail

@@ -32,7 +32,7 @@ struct SourceFacts {
   std::vector<CachedRun> runs{};   // of one source, if a part is cached
   double holes = 0;                // fraction
   std::string server{};            // of a remote file, if there is one
-  /// It comes from a producer and has no known size; `extents` has more than that can be.
+  /// The source is a producer of unknown size, and `extents` is larger than any producer.
   bool is_produced = false;
   bool has_memory = false;  // an array is among its files, which only threads read
 
@@ -61,7 +61,7 @@ struct Facts {
 /// More than any producer makes, and few enough that sums of such sizes do not overflow (bytes).
 inline constexpr std::uint64_t most_produced_bytes = std::uint64_t{1} << 56;
 
-/// Measures them. Reads no data.
+/// Measures the facts about a source, or about inputs. Reads no data.
 SourceFacts facts_of(const Source& source);
 SourceFacts facts_of(std::span<const PassInput> inputs);
 

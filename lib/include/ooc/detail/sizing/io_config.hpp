@@ -18,7 +18,7 @@ namespace ooc::detail {
 /// The most that a pass reads from a disk while a GPU starts (bytes).
 inline constexpr std::uint64_t most_read_ahead_bytes = std::uint64_t{512} << 20;
 
-/// Cores that this process may use, or the time of how many where that is less: at least 1.
+/// Returns the cores that this process may use, or its limit of CPU time in cores, at least 1.
 std::size_t usable_cores();
 
 /// Numbers of threads and streams.
@@ -31,12 +31,12 @@ struct Workers {
   ReasonKind why_reading_lanes = ReasonKind::stream_per_core;  // the reason for `reading_lanes`
 };
 
-/// Chooses them for a device.
+/// Chooses the numbers of threads and streams for a device.
 Workers choose_workers(const Options& options, const DeviceFacts& device,
                        std::size_t cores = usable_cores());
 
-/// How bytes go between files and memory: as the user has fixed, and else as fits the device and
-/// whether they are in the page cache.
+/// How bytes are transferred between files and memory: as the user has set or, by default, as suits
+/// the device and the state of the page cache.
 struct IoConfig {
   bool writes = false;
   bool direct = false;  // with O_DIRECT, where the file allows it
@@ -46,7 +46,7 @@ struct IoConfig {
   std::size_t block_bytes = 0;                        // of one request
   std::size_t queue_depth = 0;                        // requests in flight
   ReasonKind why_chunk = ReasonKind::chunk_for_disk;  // the reason for `chunk_bytes`
-  std::optional<Reason> reason{};  // why not all directly, unless the user chose that
+  std::optional<Reason> reason{};                     // why not all reads or writes are direct
 };
 
 /// Returns how to read a source. Throws Error(usage) if direct reads were asked for and are
@@ -62,7 +62,7 @@ IoConfig choose_write_config(const Options& options, const DeviceFacts& device, 
 /// is some of each, more than a little on the disk, and the user has fixed nothing against it.
 bool can_mix_reads(const Options& options, const SourceFacts& source);
 
-/// Returns how to read them by turns.
+/// Returns how to read cached parts and the rest by turns. `cached`: the cached fraction.
 IoConfig choose_mixed_read_config(const Options& options, const DeviceFacts& device,
                                   Workers workers, double cached);
 
@@ -70,8 +70,8 @@ IoConfig choose_mixed_read_config(const Options& options, const DeviceFacts& dev
 IoConfig through_page_cache(const Options& options, const DeviceFacts& device, Workers workers,
                             bool writes, std::string why);
 
-/// Makes the engine for it, or the one that `options` makes. `slots`: the first slots of the pool,
-/// which it uses all the time.
+/// Makes the engine for `config`, or calls Options::make_engine. `slots`: number of slots, from the
+/// first one on, that the engine uses all the time.
 std::unique_ptr<Engine> make_engine(const Options& options, const IoConfig& config,
                                     const ChunkPool& pool,
                                     std::size_t slots = std::numeric_limits<std::size_t>::max());
