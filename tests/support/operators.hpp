@@ -23,7 +23,10 @@
 namespace ooc::detail::test {
 
 /// Elements of a partition of the operators here.
-constexpr std::size_t partition_elements = 65536;
+inline constexpr std::size_t partition_elements = 65536;
+
+/// A chunk of one partition of bytes.
+inline constexpr std::size_t chunk_bytes = partition_elements;
 
 /// Called with the index of a chunk's first element, on the thread of its lane.
 using AtChunk = std::function<void(std::uint64_t first)>;

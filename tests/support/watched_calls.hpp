@@ -20,13 +20,13 @@ namespace ooc::detail::test {
 
 /// Called just before a system call, with its arguments. Returns 0 if the kernel is to make the
 /// call, or the errno with which it fails instead.
-using BeforeCall = std::function<int(const __u64* arguments)>;
+using BeforeSystemCall = std::function<int(const __u64* arguments)>;
 
 /// Makes a separate thread run `before` each time this thread, or one that it starts, makes the
 /// system call. The caller waits meanwhile, so races get a fixed order. Data that both threads use
 /// must be atomic all the same, since ThreadSanitizer does not see that order. This cannot be
 /// undone, so call it once, in a child process. `argument` and `mask` as in filter_of_call().
-inline void watch_system_call(long number, BeforeCall before, unsigned argument = 0,
+inline void watch_system_call(long number, BeforeSystemCall before, unsigned argument = 0,
                               std::uint32_t mask = 0) {
   std::promise<int> listener;
   // Started before the filter is installed, so that its own calls are not watched.

@@ -45,7 +45,7 @@ TEST_F(CeilingsTest, WhatIsWrittenIsRead) {
       .disk = 1e9, .page_cache = 2e9, .h2d = 3e9, .d2h = 4e9, .kernel = 6e9, .start_seconds = 0.4};
   EXPECT_EQ(read_ceilings(place_), all);
   EXPECT_EQ(describe(all).size(), 6u);
-  EXPECT_EQ(describe({}).dump(), "{}");
+  EXPECT_EQ(describe(Ceilings{}).dump(), "{}");
 }
 
 TEST_F(CeilingsTest, NothingElseIsLeftBesideIt) {

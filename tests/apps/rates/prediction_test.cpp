@@ -9,8 +9,7 @@
 namespace ooc_run {
 namespace {
 
-constexpr auto cpu = ooc::DeviceKind::cpu;
-constexpr auto gpu = ooc::DeviceKind::cuda;
+using enum ooc::DeviceKind;
 
 using Names = std::vector<std::string_view>;
 
@@ -33,17 +32,17 @@ Workload cold(double bytes) {
 }
 
 TEST(Predict, TakesTheSlowestStageAndTheStart) {
-  const auto disk = predict(cold(50e9), gpu, all_ceilings());
+  const auto disk = predict(cold(50e9), cuda, all_ceilings());
   EXPECT_DOUBLE_EQ(disk->seconds, 10.5);
   EXPECT_EQ(disk->stage, "disk");
   EXPECT_FALSE(disk->is_lower_bound());
-  const auto kernel = predict(warm(50e9), gpu, all_ceilings());
+  const auto kernel = predict(warm(50e9), cuda, all_ceilings());
   EXPECT_DOUBLE_EQ(kernel->seconds, 3);
   EXPECT_EQ(kernel->stage, "kernel");
   Ceilings slow_link = all_ceilings();
   slow_link.h2d = 10e9;
-  EXPECT_DOUBLE_EQ(predict(warm(50e9), gpu, slow_link)->seconds, 5.5);
-  EXPECT_EQ(predict(warm(1e9), gpu, all_ceilings())->stage, "start");
+  EXPECT_DOUBLE_EQ(predict(warm(50e9), cuda, slow_link)->seconds, 5.5);
+  EXPECT_EQ(predict(warm(1e9), cuda, all_ceilings())->stage, "start");
 }
 
 TEST(Predict, OnTheCpuCopiesAndKernelShareTheCores) {
@@ -73,7 +72,7 @@ TEST(Predict, WhatIsNotMeasuredIsNamedAndNotInvented) {
   Workload written = cold(50e9);
   written.to_output = 50e9;
   written.checksum = true;
-  const auto all = predict(written, gpu, all_ceilings());
+  const auto all = predict(written, cuda, all_ceilings());
   EXPECT_EQ(all->unmeasured, (Names{"checksum", "write"}));
   EXPECT_DOUBLE_EQ(all->seconds, 10.5);
 }
@@ -81,9 +80,9 @@ TEST(Predict, WhatIsNotMeasuredIsNamedAndNotInvented) {
 TEST(Predict, ADiskIsReadWhileAGpuStarts) {
   Workload work = cold(50e9);
   work.read_ahead = 1e9;  // takes 0.2 s of the 0.5 s of the start
-  EXPECT_DOUBLE_EQ(predict(work, gpu, all_ceilings())->seconds, 10.3);
+  EXPECT_DOUBLE_EQ(predict(work, cuda, all_ceilings())->seconds, 10.3);
   work.read_ahead = 5e9;
-  EXPECT_DOUBLE_EQ(predict(work, gpu, all_ceilings())->seconds, 10);
+  EXPECT_DOUBLE_EQ(predict(work, cuda, all_ceilings())->seconds, 10);
 }
 
 TEST(Predict, NothingTakesNothingButTheStart) {
@@ -99,7 +98,7 @@ TEST(WorkOf, CountsAllPasses) {
   pass.layout.page_cache_fraction = 0.25;  // direct reads bypass it
   pass.outcome.bytes_written = 500;
   pass.layout.streams = 2;
-  const Workload work = work_of(pass, gpu, true);
+  const Workload work = work_of(pass, cuda, true);
   EXPECT_EQ(work.from_disk, 2000);
   EXPECT_EQ(work.from_page_cache, 0);
   EXPECT_EQ(work.to_device, 2000);
@@ -109,8 +108,8 @@ TEST(WorkOf, CountsAllPasses) {
   EXPECT_EQ(work.cores, 1);
 
   pass.layout.in_order = false;  // cached parts are read from the page cache, in each pass
-  EXPECT_EQ(work_of(pass, gpu, false).from_disk, 1500);
-  EXPECT_EQ(work_of(pass, gpu, false).from_page_cache, 500);
+  EXPECT_EQ(work_of(pass, cuda, false).from_disk, 1500);
+  EXPECT_EQ(work_of(pass, cuda, false).from_page_cache, 500);
 }
 
 TEST(WorkOf, WhatTheDeviceKeepsIsNotReadAgain) {
@@ -119,7 +118,7 @@ TEST(WorkOf, WhatTheDeviceKeepsIsNotReadAgain) {
   pass.outcome.passes = 2;
   pass.outcome.resident_bytes = 600;
   pass.layout.direct = true;
-  const Workload work = work_of(pass, gpu, false);
+  const Workload work = work_of(pass, cuda, false);
   EXPECT_EQ(work.from_disk, 1400);
   EXPECT_EQ(work.from_page_cache, 0);
   EXPECT_EQ(work.to_device, 1400);
@@ -142,10 +141,10 @@ TEST(WorkOf, HolesComeFromNoDisk) {
   pass.outcome.bytes = 1000;
   pass.layout.direct = true;
   pass.layout.hole_fraction = 0.75;
-  EXPECT_EQ(work_of(pass, gpu, false).from_disk, 250);
-  EXPECT_EQ(work_of(pass, gpu, false).from_page_cache, 750);
+  EXPECT_EQ(work_of(pass, cuda, false).from_disk, 250);
+  EXPECT_EQ(work_of(pass, cuda, false).from_page_cache, 750);
   pass.layout.hole_fraction = 1;
-  EXPECT_EQ(work_of(pass, gpu, false).from_disk, 0);
+  EXPECT_EQ(work_of(pass, cuda, false).from_disk, 0);
 }
 
 TEST(WorkOf, FewStreamsUseFewCores) {
@@ -165,7 +164,7 @@ TEST(DescribePrediction, ForPrograms) {
 }
 
 TEST(DescribePrediction, ForPeople) {
-  EXPECT_EQ(explain(predict(cold(50e9), gpu, all_ceilings())), "10.5 s, bound by the disk");
+  EXPECT_EQ(explain(predict(cold(50e9), cuda, all_ceilings())), "10.5 s, bound by the disk");
   EXPECT_EQ(explain(std::optional<Prediction>{}, "several ranks"), "not known, of several ranks");
   EXPECT_EQ(explain(std::optional<Prediction>{}),
             "not known: ooc-run bench FILE measures what it takes to predict it");
@@ -179,7 +178,7 @@ TEST(DescribePrediction, ForPeople) {
 }
 
 TEST(DescribePrediction, BesideTheFact) {
-  EXPECT_EQ(beside_fact(predict(cold(50e9), gpu, all_ceilings()), 11),
+  EXPECT_EQ(beside_fact(predict(cold(50e9), cuda, all_ceilings()), 11),
             "; predicted 10.5 s, took 11.0 s");
   EXPECT_EQ(beside_fact(predict(cold(50e9), cpu, {.disk = 5e9}), 11),
             "; predicted at least 10.0 s, took 11.0 s");

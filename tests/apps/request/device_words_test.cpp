@@ -13,8 +13,6 @@
 namespace ooc_run {
 namespace {
 
-const DeviceName cpu{ooc::DeviceKind::cpu};
-
 std::vector<DeviceName> gpus(std::vector<int> ordinals) {
   std::vector<DeviceName> names;
   for (const int ordinal : ordinals) names.push_back({ooc::DeviceKind::cuda, ordinal});
@@ -23,7 +21,7 @@ std::vector<DeviceName> gpus(std::vector<int> ordinals) {
 
 TEST(DeviceWords, NameOneDeviceOrSeveral) {
   EXPECT_EQ(parse_devices("auto"), std::vector<DeviceName>{});
-  EXPECT_EQ(parse_devices("cpu"), std::vector{cpu});
+  EXPECT_EQ(parse_devices("cpu"), std::vector{DeviceName{ooc::DeviceKind::cpu}});
   EXPECT_EQ(parse_devices("cuda"), gpus({0}));
   EXPECT_EQ(parse_devices("cuda:3"), gpus({3}));
   EXPECT_EQ(parse_devices("cuda:2,0"), gpus({2, 0}));
@@ -31,7 +29,7 @@ TEST(DeviceWords, NameOneDeviceOrSeveral) {
   for (int i = 0; i < std::max(ooc::detail::visible_gpus(), 1); ++i) every.push_back(i);
   EXPECT_EQ(parse_devices("cuda:all"), gpus(every));
   std::vector<DeviceName> all = gpus(every);
-  all.push_back(cpu);
+  all.push_back({ooc::DeviceKind::cpu});
   EXPECT_EQ(parse_devices("all"), all);
 }
 

@@ -39,26 +39,27 @@ TEST(ChooseDevice, TakesWhatWasAskedFor) {
 }
 
 const DeviceName the_cpu{ooc::DeviceKind::cpu};
-const std::vector<DeviceName> all{{ooc::DeviceKind::cuda}, {ooc::DeviceKind::cuda, 1}, the_cpu};
+const std::vector<DeviceName> all_devices{
+    {ooc::DeviceKind::cuda}, {ooc::DeviceKind::cuda, 1}, the_cpu};
 
 TEST(ChooseDevice, TakesSeveralThatHelp) {
-  const DeviceChoice choice = choose_device(all, work(0, 600e9), server());
-  EXPECT_EQ(choice.devices, all);
+  const DeviceChoice choice = choose_device(all_devices, work(0, 600e9), server());
+  EXPECT_EQ(choice.devices, all_devices);
   EXPECT_EQ(choice.reason, "");
 }
 
 TEST(ChooseDevice, TakesOneWhereOthersDoNotHelp) {
-  const DeviceChoice from_disk = choose_device(all, work(600e9, 0), server());
+  const DeviceChoice from_disk = choose_device(all_devices, work(600e9, 0), server());
   EXPECT_EQ(from_disk.devices, std::vector{the_cpu});
   EXPECT_EQ(from_disk.reason, "the CPU alone (the disk, with about 3.00 GB/s, is slower than it)");
-  const std::vector<DeviceName> gpus{all.begin(), all.begin() + 2};
+  const std::vector<DeviceName> gpus{all_devices.begin(), all_devices.begin() + 2};
   EXPECT_EQ(choose_device(gpus, work(600e9, 0), server()).reason,
             "cuda:0 alone (the disk, with about 3.00 GB/s, is slower than it)");
   Task remote = work(600e9, 0);
   remote.is_remote = true;
   EXPECT_EQ(choose_device(gpus, remote, server()).reason,
             "cuda:0 alone (a server is taken to be slower)");
-  const DeviceChoice little = choose_device(all, work(0, 1e9), server());
+  const DeviceChoice little = choose_device(all_devices, work(0, 1e9), server());
   EXPECT_EQ(little.devices, std::vector{the_cpu});
   EXPECT_EQ(little.reason, "the CPU alone (it is done before a GPU has started)");
   EXPECT_EQ(choose_device(gpus, work(0, 1e9), server()).devices, gpus);
@@ -81,7 +82,8 @@ TEST(ChooseDevice, TakesAsManyGpusAsThePageCacheFeeds) {
   rates.host_copies = 190e9;
   EXPECT_EQ(choose_device(gpus, work(0, 600e9), rates).devices, gpus);
   rates.host_copies = 77e9;
-  EXPECT_EQ(choose_device(all, work(0, 600e9), rates).devices, all);  // the CPU copies nothing
+  EXPECT_EQ(choose_device(all_devices, work(0, 600e9), rates).devices,
+            all_devices);  // the CPU copies nothing
   Task product = work(0, 600e9);
   product.only_gpus = true;
   EXPECT_EQ(choose_device(gpus, product, rates).devices, gpus);
@@ -90,20 +92,20 @@ TEST(ChooseDevice, TakesAsManyGpusAsThePageCacheFeeds) {
 TEST(ChooseDevice, TakesTheFirstForWorkThatIsNotShared) {
   Task task = work(0, 600e9);
   task.why_alone = "it writes a file";
-  const DeviceChoice choice = choose_device(all, task, server());
-  EXPECT_EQ(choice.devices, std::vector{all.front()});
+  const DeviceChoice choice = choose_device(all_devices, task, server());
+  EXPECT_EQ(choice.devices, std::vector{all_devices.front()});
   EXPECT_EQ(choice.reason, "cuda:0 alone (it writes a file)");
   DeviceRates no_gpu = server();
   no_gpu.any_gpu = false;
   const std::string why = ooc::why_no_gpu();
-  EXPECT_EQ(choose_device(all, task, no_gpu).devices,
-            std::vector{why.empty() ? all.front() : the_cpu});
+  EXPECT_EQ(choose_device(all_devices, task, no_gpu).devices,
+            std::vector{why.empty() ? all_devices.front() : the_cpu});
 }
 
 TEST(ChooseDevice, LeavesOutTheCpuWhereOnlyGpusShare) {
   Task task = work(0, 600e9);
   task.only_gpus = true;
-  const DeviceChoice choice = choose_device(all, task, server());
+  const DeviceChoice choice = choose_device(all_devices, task, server());
   EXPECT_FALSE(choice.devices.empty());
   EXPECT_EQ(std::ranges::count(choice.devices, ooc::DeviceKind::cpu, &DeviceName::kind), 0);
   EXPECT_EQ(choice.reason, "the GPUs alone (a CPU would take far longer for its part)");
@@ -136,7 +138,7 @@ TEST(ChooseDevice, DoesNotSpeakOfTheSizeOfTheWorkWithoutAGpu) {
 }
 
 TEST(ChooseDevice, SaysThatALimitOfGpuMemoryIsIdle) {
-  const DeviceChoice cpu{{the_cpu}, {}}, gpu{{{ooc::DeviceKind::cuda}}, {}}, both{all, {}};
+  const DeviceChoice cpu{{the_cpu}, {}}, gpu{{{ooc::DeviceKind::cuda}}, {}}, both{all_devices, {}};
   RunSettings settings;
   EXPECT_EQ(idle_gpu_limit(cpu, settings), "");
   settings.options.device_bytes = 1;

@@ -5,8 +5,7 @@
 namespace ooc_run {
 namespace {
 
-constexpr auto cpu = ooc::DeviceKind::cpu;
-constexpr auto cuda = ooc::DeviceKind::cuda;
+using enum ooc::DeviceKind;
 
 ooc::Stats ten_seconds() {
   ooc::Stats stats;
@@ -18,7 +17,7 @@ ooc::Stats ten_seconds() {
 }
 
 /// Returns the ceilings of a machine with a GPU.
-Ceilings all_ceilings() {
+Ceilings ceilings_with_gpu() {
   return {.disk = 5.2e9, .page_cache = 54e9, .h2d = 55e9, .d2h = 55e9, .kernel = 2e12};
 }
 
@@ -105,7 +104,7 @@ TEST(Verdict, ChecksumBounds) {
   stats.timing.disk.busy = 3;
   stats.timing.kernel.busy = 2;
   stats.timing.checksum_seconds = 9.7;  // one stream at a time
-  EXPECT_EQ(verdict(stats, cuda, all_ceilings()),
+  EXPECT_EQ(verdict(stats, cuda, ceilings_with_gpu()),
             "checksum-bound: 5.00 GB/s, busy 97 %; GPU idle 90 %, disk idle 70 %; a run without "
             "--checksum would help");
 }
@@ -117,7 +116,7 @@ TEST(Verdict, NobodyBounds) {
   EXPECT_EQ(verdict(stats, cpu, {}),
             "no stage bounds the run: 5.00 GB/s (ceilings not measured: ooc-run bench FILE); "
             "CPU kernel idle 70 %, disk idle 60 %");
-  EXPECT_EQ(verdict(stats, cpu, all_ceilings()),
+  EXPECT_EQ(verdict(stats, cpu, ceilings_with_gpu()),
             "no stage bounds the run: 5.00 GB/s; CPU kernel idle 70 %, disk idle 60 %");
 }
 
@@ -137,14 +136,14 @@ TEST(Verdict, InterruptedRunsHaveNone) {
   ooc::Stats stats = ten_seconds();
   stats.outcome.partial = true;
   stats.timing.disk.busy = 10;
-  EXPECT_EQ(verdict(stats, cpu, all_ceilings()), "");
+  EXPECT_EQ(verdict(stats, cpu, ceilings_with_gpu()), "");
 }
 
 TEST(Verdict, ShortRunsHaveNone) {
   ooc::Stats stats = ten_seconds();
   stats.timing.seconds = 1;
   stats.timing.disk.busy = 1;
-  EXPECT_EQ(verdict(stats, cpu, all_ceilings()), "");
+  EXPECT_EQ(verdict(stats, cpu, ceilings_with_gpu()), "");
 }
 
 // --- with ceilings --------------------------------------------------------------------------
@@ -153,7 +152,7 @@ TEST(VerdictWithCeilings, AFasterDiskWouldHelpAsFarAsTheNextStageAllows) {
   ooc::Stats stats = ten_seconds();
   stats.timing.disk.busy = 9.8;
   stats.timing.kernel.busy = 0.6;
-  EXPECT_EQ(verdict(stats, cuda, all_ceilings()),
+  EXPECT_EQ(verdict(stats, cuda, ceilings_with_gpu()),
             "disk-bound: 5.00 of 5.20 GB/s (96 %); GPU idle 97 %; more streams will not help, a "
             "faster disk would (up to 11x)");
 }
@@ -178,7 +177,7 @@ TEST(VerdictWithCeilings, UnitsDiffer) {
 TEST(VerdictWithCeilings, ADiskThatGaveMoreWhenItWasMeasured) {
   ooc::Stats stats = ten_seconds();
   stats.timing.disk.busy = 9.8;
-  Ceilings ceilings = all_ceilings();
+  Ceilings ceilings = ceilings_with_gpu();
   ceilings.disk = 10e9;
   EXPECT_EQ(verdict(stats, cuda, ceilings),
             "disk-bound: 5.00 of 10.0 GB/s (50 %); GPU idle 100 %; alone the disk gives 2.0x as "
@@ -211,7 +210,7 @@ TEST(VerdictWithCeilings, CopyBoundsAWarmRun) {
   stats.layout.page_cache_fraction = 1.0;
   stats.timing.disk.busy = 9;
   stats.timing.h2d.busy = 19.6;
-  Ceilings ceilings = all_ceilings();
+  Ceilings ceilings = ceilings_with_gpu();
   ceilings.page_cache = 80e9;
   EXPECT_EQ(verdict(stats, cuda, ceilings),
             "copy-bound: 50.0 of 55.0 GB/s (91 %) from the page cache; GPU idle 100 %, reading "
@@ -224,7 +223,7 @@ TEST(VerdictWithCeilings, ReadingBoundsAWarmRun) {
   stats.layout.page_cache_fraction = 1.0;
   stats.timing.disk.busy = 9.9;
   stats.timing.h2d.busy = 18;
-  EXPECT_EQ(verdict(stats, cuda, all_ceilings()),
+  EXPECT_EQ(verdict(stats, cuda, ceilings_with_gpu()),
             "read-bound: 50.0 of 54.0 GB/s (93 %) from the page cache; GPU idle 100 %; more "
             "streams will not help, faster memory would (up to 1.1x)");
 }
@@ -278,7 +277,7 @@ TEST(VerdictWithCeilings, WritingIsNotMeasured) {
   stats.outcome.bytes_written = 20'000'000'000;
   stats.timing.disk.busy = 6;
   stats.timing.write.busy = 9.5;
-  EXPECT_EQ(verdict(stats, cuda, all_ceilings()),
+  EXPECT_EQ(verdict(stats, cuda, ceilings_with_gpu()),
             "write-bound: 5.00 GB/s, 2.00 GB/s written, busy 95 %; GPU idle 100 %, reading idle "
             "40 %; a faster disk to write to would help");
 }
@@ -288,7 +287,7 @@ TEST(VerdictWithCeilings, CopyingBackIsComparedByWhatIsWritten) {
   stats.layout.page_cache_fraction = 1.0;
   stats.outcome.bytes_written = 100'000'000'000;  // twice the input: d2h allows 5.5 GB/s of input
   stats.timing.d2h.busy = 19;
-  Ceilings ceilings = all_ceilings();
+  Ceilings ceilings = ceilings_with_gpu();
   ceilings.d2h = 11e9;
   EXPECT_EQ(verdict(stats, cuda, ceilings),
             "copy-back-bound: 5.00 of 5.50 GB/s (91 %) from the page cache, 10.0 GB/s written; "

@@ -16,12 +16,8 @@
 namespace ooc::detail {
 namespace {
 
-MemoryResource& memory() {
-  return heap_memory();
-}
-
 TEST(ChunkPool, LaysOutItsMemoryInPages) {
-  ChunkPool pool(memory(), 3, 5000, 4);
+  ChunkPool pool(heap_memory(), 3, 5000, 4);
   EXPECT_EQ(pool.size(), 3u);
   EXPECT_EQ(pool.slot_bytes(), 8192u);
   EXPECT_EQ(pool.memory().size(), 3 * 8192u);
@@ -34,7 +30,7 @@ TEST(ChunkPool, LaysOutItsMemoryInPages) {
 }
 
 TEST(ChunkPool, PassesAChunkFromThreadToThread) {
-  ChunkPool pool(memory(), 2, 1, 1);
+  ChunkPool pool(heap_memory(), 2, 1, 1);
   EXPECT_FALSE(pool.is_at(0, ChunkState::loaded));
   Chunk* chunk = pool.try_begin(0);
   ASSERT_NE(chunk, nullptr);
@@ -55,7 +51,7 @@ TEST(ChunkPool, PassesAChunkFromThreadToThread) {
 }
 
 TEST(ChunkPool, PassesWhatIsComputedOnToTheWriter) {
-  ChunkPool pool(memory(), 2, 1, 1);
+  ChunkPool pool(heap_memory(), 2, 1, 1);
   pool.begin(0);
   Chunk* chunk = pool.begin(1);
   pool.publish(*chunk, ChunkState::loaded);
@@ -70,7 +66,7 @@ TEST(ChunkPool, PassesWhatIsComputedOnToTheWriter) {
 }
 
 TEST(ChunkPool, EndsBeforeAnIndexForTheWriterToo) {
-  ChunkPool pool(memory(), 2, 1, 1);
+  ChunkPool pool(heap_memory(), 2, 1, 1);
   Chunk* first = pool.begin(0);
   pool.publish(*first, ChunkState::loaded);
   pool.end_at(1);
@@ -82,7 +78,7 @@ TEST(ChunkPool, EndsBeforeAnIndexForTheWriterToo) {
 }
 
 TEST(ChunkPool, EndsBeforeAnIndex) {
-  ChunkPool pool(memory(), 2, 1, 1);
+  ChunkPool pool(heap_memory(), 2, 1, 1);
   Chunk* first = pool.begin(0);
   pool.publish(*first, ChunkState::loaded);
   pool.end_at(1);
@@ -97,7 +93,7 @@ TEST(ChunkPool, EndsBeforeAnIndex) {
 }
 
 TEST(ChunkPool, RestartRewinds) {
-  ChunkPool pool(memory(), 2, 1, 1);
+  ChunkPool pool(heap_memory(), 2, 1, 1);
   pool.publish(*pool.begin(0), ChunkState::loaded);
   pool.end_at(1);
   pool.restart();
@@ -115,7 +111,7 @@ TEST(ChunkPool, RestartRewinds) {
 }
 
 TEST(ChunkPool, AbortIsFinal) {
-  ChunkPool pool(memory(), 2, 1, 1);
+  ChunkPool pool(heap_memory(), 2, 1, 1);
   Chunk* chunk = pool.begin(0);
   pool.publish(*chunk, ChunkState::loaded);
   pool.abort();
@@ -126,7 +122,7 @@ TEST(ChunkPool, AbortIsFinal) {
 }
 
 TEST(ChunkPool, AbortWakesWaiters) {
-  ChunkPool pool(memory(), 1, 1, 1);
+  ChunkPool pool(heap_memory(), 1, 1, 1);
   std::atomic<int> aborted = 0;
   {
     std::vector<std::jthread> waiters;
@@ -147,10 +143,10 @@ TEST(ChunkPool, AbortWakesWaiters) {
 
 /// A pass over a pool. A reader stamps chunks; the lanes, and a writer if there is one, check the
 /// stamps. run() returns the number of chunks that the lanes received.
-class Pass {
+class PoolPass {
  public:
-  Pass(ChunkPool& pool, std::size_t chunks, std::size_t lanes, bool writes,
-       bool changes_limit = false)
+  PoolPass(ChunkPool& pool, std::size_t chunks, std::size_t lanes, bool writes,
+           bool changes_limit = false)
       : pool_(pool),
         chunks_(chunks),
         lanes_(lanes),
@@ -221,11 +217,11 @@ class Pass {
 
 TEST(ChunkPool, EveryChunkArrivesOnceWhateverTheNumbers) {
   for (const std::size_t slots : {1u, 2u, 3u, 7u}) {
-    ChunkPool pool(memory(), slots, 8, 1);
+    ChunkPool pool(heap_memory(), slots, 8, 1);
     for (const std::size_t lanes : {1u, 2u, 5u}) {
       for (const bool writes : {false, true}) {
         pool.restart();
-        EXPECT_EQ(Pass(pool, 1000, lanes, writes).run(), 1000u)
+        EXPECT_EQ(PoolPass(pool, 1000, lanes, writes).run(), 1000u)
             << slots << " slots, " << lanes << " lanes";
       }
     }
@@ -236,14 +232,14 @@ TEST(ChunkPool, EveryChunkArrivesOnceWhateverTheNumbers) {
 TEST(ChunkPool, EndsExactlyWhereverItIsEnded) {
   std::mt19937 random(2);
   for (int round = 0; round < 600; ++round) {
-    ChunkPool pool(memory(), 1 + random() % 4, 8, 1);
+    ChunkPool pool(heap_memory(), 1 + random() % 4, 8, 1);
     const std::size_t end = random() % 12;
-    EXPECT_EQ(Pass(pool, 20, 1 + random() % 3, round % 2 == 0).run(end), end);
+    EXPECT_EQ(PoolPass(pool, 20, 1 + random() % 3, round % 2 == 0).run(end), end);
   }
 }
 
 TEST(ChunkPool, UsesTheLowestFreeSlotBelowTheLimit) {
-  ChunkPool pool(memory(), 4, 1, 1);
+  ChunkPool pool(heap_memory(), 4, 1, 1);
   pool.restart(2);
   Chunk* first = pool.begin(0);
   Chunk* second = pool.begin(1);
@@ -262,7 +258,7 @@ TEST(ChunkPool, UsesTheLowestFreeSlotBelowTheLimit) {
 }
 
 TEST(ChunkPool, LetsNoChunkRunAheadOfTheOldestWithoutBound) {
-  ChunkPool pool(memory(), 2, 1, 1);
+  ChunkPool pool(heap_memory(), 2, 1, 1);
   std::size_t index = 1;
   const Chunk* const oldest = pool.begin(0);
   for (; const Chunk* chunk = pool.try_begin(index); ++index) pool.recycle(*chunk);
@@ -280,11 +276,11 @@ TEST(ChunkPool, LetsNoChunkRunAheadOfTheOldestWithoutBound) {
 
 TEST(ChunkPool, EveryChunkArrivesOnceWhileTheLimitChanges) {
   for (const std::size_t slots : {5u, 7u, 20u}) {
-    ChunkPool pool(memory(), slots, 8, 1);
+    ChunkPool pool(heap_memory(), slots, 8, 1);
     for (const std::size_t lanes : {1u, 2u, 5u}) {
       for (const bool writes : {false, true}) {
         pool.restart(slots / 2);
-        Pass pass(pool, 1000, lanes, writes, true);
+        PoolPass pass(pool, 1000, lanes, writes, true);
         EXPECT_EQ(pass.run(), 1000u) << slots << " slots, " << lanes << " lanes";
       }
     }
@@ -294,15 +290,15 @@ TEST(ChunkPool, EveryChunkArrivesOnceWhileTheLimitChanges) {
 TEST(ChunkPool, EndsExactlyWhileTheLimitChanges) {
   std::mt19937 random(4);
   for (int round = 0; round < 300; ++round) {
-    ChunkPool pool(memory(), 3 + random() % 4, 8, 1);
+    ChunkPool pool(heap_memory(), 3 + random() % 4, 8, 1);
     const std::size_t end = random() % 100;
-    EXPECT_EQ(Pass(pool, 120, 1 + random() % 3, round % 2 == 0, true).run(end), end);
+    EXPECT_EQ(PoolPass(pool, 120, 1 + random() % 3, round % 2 == 0, true).run(end), end);
   }
 }
 
 TEST(ChunkPool, AbortInTheMiddleStopsEveryone) {
   for (int round = 0; round < 200; ++round) {
-    ChunkPool pool(memory(), 3, 8, 1);
+    ChunkPool pool(heap_memory(), 3, 8, 1);
     const auto endless = [&pool](std::size_t first, std::size_t step, ChunkState state) {
       EXPECT_THROW(
           for (std::size_t i = first;; i += step) {

@@ -13,7 +13,7 @@
 namespace ooc::detail {
 namespace {
 
-std::vector<Extent> extents_of(const SequentialPlan& plan, std::size_t chunk) {
+std::vector<Extent> extents_in(const SequentialPlan& plan, std::size_t chunk) {
   std::vector<Extent> storage(plan.max_extents());
   const auto extents = plan.extents(chunk, storage);
   return {extents.begin(), extents.end()};
@@ -25,8 +25,8 @@ TEST(Plan, CutsOneFile) {
   ASSERT_EQ(plan.size(), 3u);
   EXPECT_EQ(plan.bytes(), 25u);
   EXPECT_EQ(plan.max_extents(), 1u);
-  EXPECT_EQ(extents_of(plan, 0), (std::vector<Extent>{{0, 100, 10}}));
-  EXPECT_EQ(extents_of(plan, 2), (std::vector<Extent>{{0, 120, 5}}));
+  EXPECT_EQ(extents_in(plan, 0), (std::vector<Extent>{{0, 100, 10}}));
+  EXPECT_EQ(extents_in(plan, 2), (std::vector<Extent>{{0, 120, 5}}));
   EXPECT_EQ(plan.chunk(2).first, 20u);
   EXPECT_EQ(plan.bytes(2), 5u);
 }
@@ -36,8 +36,8 @@ TEST(Plan, ChunksRunAcrossFiles) {
   const SequentialPlan plan(files, 10);
   ASSERT_EQ(plan.size(), 2u);
   EXPECT_EQ(plan.max_extents(), 3u);
-  EXPECT_EQ(extents_of(plan, 0), (std::vector<Extent>{{0, 0, 6}, {1, 5, 3}, {2, 1, 1}}));
-  EXPECT_EQ(extents_of(plan, 1), (std::vector<Extent>{{2, 2, 10}}));
+  EXPECT_EQ(extents_in(plan, 0), (std::vector<Extent>{{0, 0, 6}, {1, 5, 3}, {2, 1, 1}}));
+  EXPECT_EQ(extents_in(plan, 1), (std::vector<Extent>{{2, 2, 10}}));
 }
 
 TEST(Plan, OfNothingHasNoChunks) {
@@ -68,7 +68,7 @@ TEST(Plan, IsQuickForAnExabyte) {
   const SequentialPlan plan(files, 1 << 20);
   EXPECT_EQ(plan.size(), (std::size_t{1} << 40) + 1);
   EXPECT_EQ(plan.max_extents(), 1u);
-  EXPECT_EQ(extents_of(plan, std::size_t{1} << 40), (std::vector<Extent>{{1, 0, 5}}));
+  EXPECT_EQ(extents_in(plan, std::size_t{1} << 40), (std::vector<Extent>{{1, 0, 5}}));
 }
 
 std::vector<std::size_t> pieces_of(const ChunkOrder& order) {
@@ -129,9 +129,9 @@ TEST(Plan, ReadsByTurns) {
       std::make_shared<const ChunkOrder>(ChunkOrder::by_turns({false, false, true, true}));
   const SequentialPlan plan(file, 10, by_turns);
   ASSERT_EQ(plan.size(), 4u);
-  EXPECT_EQ(extents_of(plan, 0), (std::vector<Extent>{{0, 120, 10, true}}));
-  EXPECT_EQ(extents_of(plan, 1), (std::vector<Extent>{{0, 100, 10, false}}));
-  EXPECT_EQ(extents_of(plan, 2), (std::vector<Extent>{{0, 130, 5, true}}));
+  EXPECT_EQ(extents_in(plan, 0), (std::vector<Extent>{{0, 120, 10, true}}));
+  EXPECT_EQ(extents_in(plan, 1), (std::vector<Extent>{{0, 100, 10, false}}));
+  EXPECT_EQ(extents_in(plan, 2), (std::vector<Extent>{{0, 130, 5, true}}));
   EXPECT_EQ(plan.chunk(2).first, 30u);
   EXPECT_EQ(plan.bytes(2), 5u);
   EXPECT_EQ(plan.bytes(3), 10u);
@@ -143,8 +143,8 @@ TEST(Plan, HasNoExtentsForStepsThatAreThere) {
                               {.chunk_records = 5, .pieces_per_step = 2, .resident_records = 20});
   EXPECT_FALSE(pieces.reads_nothing());
   EXPECT_EQ(pieces.bytes(), 35u);
-  for (const std::size_t chunk : {0, 1, 2, 3}) EXPECT_TRUE(extents_of(pieces, chunk).empty());
-  EXPECT_EQ(extents_of(pieces, 4), (std::vector<Extent>{{0, 120, 5}}));
+  for (const std::size_t chunk : {0, 1, 2, 3}) EXPECT_TRUE(extents_in(pieces, chunk).empty());
+  EXPECT_EQ(extents_in(pieces, 4), (std::vector<Extent>{{0, 120, 5}}));
   EXPECT_TRUE(pieces.is_resident(1));
   EXPECT_FALSE(pieces.is_resident(2));
 
@@ -154,11 +154,11 @@ TEST(Plan, HasNoExtentsForStepsThatAreThere) {
   EXPECT_FALSE(wide.is_resident(1));
   const SequentialPlan cut(file, {.chunk_records = 10, .resident_records = 19});
   EXPECT_FALSE(cut.is_resident(1));
-  EXPECT_EQ(extents_of(cut, 1), (std::vector<Extent>{{0, 110, 10}}));
+  EXPECT_EQ(extents_in(cut, 1), (std::vector<Extent>{{0, 110, 10}}));
 
   const SequentialPlan all(file, {.chunk_records = 10, .resident_records = 35});
   EXPECT_TRUE(all.reads_nothing());
-  EXPECT_TRUE(extents_of(all, 3).empty());
+  EXPECT_TRUE(extents_in(all, 3).empty());
   EXPECT_FALSE(SequentialPlan(file, 10).is_resident(0));
 }
 
@@ -169,7 +169,7 @@ TEST(Plan, HasTheChunksOfASampleOnly) {
                           std::make_shared<const ChunkOrder>(ChunkOrder::sample(4, {}, index, 3)));
   };
   ASSERT_EQ(shard(0).size(), 2u);
-  EXPECT_EQ(extents_of(shard(0), 1), (std::vector<Extent>{{0, 130, 5}}));
+  EXPECT_EQ(extents_in(shard(0), 1), (std::vector<Extent>{{0, 130, 5}}));
   EXPECT_EQ(shard(0).bytes(), 15u);
   EXPECT_EQ(shard(2).bytes(), 10u);
   EXPECT_EQ(shard(2).step(0).first, 20u);
@@ -218,7 +218,7 @@ TEST(Plan, GivesEachByteToOneChunkInOrder) {
     std::size_t most = 0;
     for (std::size_t chunk = 0; chunk < plan.size(); ++chunk) {
       EXPECT_EQ(plan.chunk(chunk).first, actual.size());
-      const auto extents = extents_of(plan, chunk);
+      const auto extents = extents_in(plan, chunk);
       most = std::max(most, extents.size());
       for (const Extent& extent : extents) {
         for (std::uint64_t i = 0; i < extent.bytes; ++i) {
@@ -232,18 +232,18 @@ TEST(Plan, GivesEachByteToOneChunkInOrder) {
   }
 }
 
-using Bytes = std::vector<std::pair<std::uint32_t, std::uint64_t>>;  // file, offset
+using BytePlaces = std::vector<std::pair<std::uint32_t, std::uint64_t>>;  // file, offset
 
 /// Inputs in pieces of files, and the place of each of their bytes.
 struct Inputs {
   std::vector<Extent> extents;
-  std::vector<Bytes> places;
+  std::vector<BytePlaces> places;
 };
 
 /// Chooses the sizes of the records, too.
 Inputs random_inputs(std::mt19937& random, std::uint64_t records,
                      std::vector<std::uint64_t>& record_bytes) {
-  Inputs made{.extents = {}, .places = std::vector<Bytes>(record_bytes.size())};
+  Inputs made{.extents = {}, .places = std::vector<BytePlaces>(record_bytes.size())};
   for (std::uint32_t i = 0; i < record_bytes.size(); ++i) {
     record_bytes[i] = 1 + random() % 5;
     for (std::uint64_t left = records * record_bytes[i]; left != 0;) {
@@ -272,7 +272,7 @@ TEST(Plan, GivesTheSameRecordsOfEachInputWithTheirMargin) {
     if (random() % 2 != 0) cut.before = random() % 30;
     if (random() % 2 != 0) cut.after = random() % 30;
     const Inputs made = random_inputs(random, records, cut.record_bytes);
-    const std::vector<Bytes>& inputs = made.places;
+    const std::vector<BytePlaces>& inputs = made.places;
     const SequentialPlan plan(made.extents, cut);
     ASSERT_EQ(plan.records(), records);
     ASSERT_EQ(plan.size(), (records + cut.chunk_records - 1) / cut.chunk_records);
@@ -286,8 +286,8 @@ TEST(Plan, GivesTheSameRecordsOfEachInputWithTheirMargin) {
       EXPECT_EQ(plan.chunk_read(chunk).first, first);
       EXPECT_EQ(plan.chunk_read(chunk).end(), last);
       EXPECT_LE(plan.bytes(chunk), plan.max_bytes());
-      const auto found = extents_of(plan, chunk);
-      std::vector<Bytes> actual(inputs.size());
+      const auto found = extents_in(plan, chunk);
+      std::vector<BytePlaces> actual(inputs.size());
       EXPECT_TRUE(std::ranges::is_sorted(found, {}, &Extent::input));
       for (const Extent& extent : found) {
         for (std::uint64_t j = 0; j < extent.bytes; ++j) {
@@ -298,7 +298,7 @@ TEST(Plan, GivesTheSameRecordsOfEachInputWithTheirMargin) {
         const auto at = [&](std::uint64_t record) {
           return inputs[i].begin() + static_cast<std::ptrdiff_t>(record * cut.record_bytes[i]);
         };
-        EXPECT_EQ(actual[i], Bytes(at(first), at(last)));
+        EXPECT_EQ(actual[i], BytePlaces(at(first), at(last)));
       }
     }
     for (std::size_t step = 0; step < plan.steps(); ++step) {
@@ -343,7 +343,7 @@ TEST(Plan, SharedPlansHaveEachRecordOnce) {
       EXPECT_TRUE(plan.has(chunk));
       const RecordRange piece = plan.chunk(chunk);
       for (std::uint64_t k = piece.first; k < piece.end(); ++k) ++seen[k];
-      for (const Extent& extent : extents_of(plan, chunk)) bytes += extent.bytes;
+      for (const Extent& extent : extents_in(plan, chunk)) bytes += extent.bytes;
     }
     EXPECT_EQ(bytes, read.count);
   }

@@ -14,13 +14,9 @@
 namespace ooc::detail {
 namespace {
 
-MemoryResource& memory() {
-  return heap_memory();
-}
-
 TEST(Slots, AreAcquiredFromTheLowestOn) {
   for (const std::size_t count : {1u, 63u, 64u, 65u, 130u}) {
-    Slots slots(memory(), count, 1);
+    Slots slots(heap_memory(), count, 1);
     for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(slots.try_acquire(), i);
     EXPECT_FALSE(slots.try_acquire());
     const std::size_t last = count - 1, middle = count / 2;
@@ -31,7 +27,7 @@ TEST(Slots, AreAcquiredFromTheLowestOn) {
 }
 
 TEST(Slots, AboveALoweredLimitAreRetired) {
-  Slots slots(memory(), 100, 1);
+  Slots slots(heap_memory(), 100, 1);
   for (std::size_t i = 0; i < 70; ++i) slots.try_acquire();
   slots.set_limit(66);
   EXPECT_FALSE(slots.try_acquire());
@@ -46,17 +42,17 @@ TEST(Slots, AboveALoweredLimitAreRetired) {
 }
 
 TEST(Slots, HaveMemoryOfWholePages) {
-  Slots slots(memory(), 3, 5000);
+  Slots slots(heap_memory(), 3, 5000);
   EXPECT_EQ(slots.slot_bytes(), 8192u);
   EXPECT_EQ(slots.memory().size(), 3 * 8192u);
   EXPECT_EQ(slots.memory(2).data(), slots.memory().data() + 2 * 8192);
-  test::expect_error(ErrorKind::usage, "at least one slot", [] { Slots(memory(), 0, 1); });
-  test::expect_error(ErrorKind::usage, "at most 65535", [] { Slots(memory(), 65536, 1); });
+  test::expect_error(ErrorKind::usage, "at least one slot", [] { Slots(heap_memory(), 0, 1); });
+  test::expect_error(ErrorKind::usage, "at most 65535", [] { Slots(heap_memory(), 65536, 1); });
 }
 
 TEST(Slots, HaveOneOwnerEach) {
   constexpr std::size_t count = 5, threads = 4;
-  Slots slots(memory(), count, 1);
+  Slots slots(heap_memory(), count, 1);
   std::vector<std::atomic<int>> owners(count);
   std::atomic<int> wrong{0};
   {

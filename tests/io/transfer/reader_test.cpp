@@ -74,9 +74,9 @@ class Dataset {
 };
 
 /// A pass of a reader and some lanes. The lanes copy each chunk to its position in the result.
-class Pass {
+class ReaderPass {
  public:
-  Pass(const Dataset& dataset, std::span<const Extent> extents, const PassOptions& options)
+  ReaderPass(const Dataset& dataset, std::span<const Extent> extents, const PassOptions& options)
       : options_(options),
         plan_(extents, options.chunk_bytes),
         pool_(heap_memory(), options.slots,
@@ -226,14 +226,14 @@ TEST_P(ReaderTest, DeliversEveryByteOnceWhateverTheLayout) {
     options.slots = 1 + random() % 5;
     options.depth = 1 + random() % 9;
     options.lanes = 1 + random() % 4;
-    Pass pass(dataset, extents, options);
+    ReaderPass pass(dataset, extents, options);
     EXPECT_EQ(pass.run(), dataset.expected(extents)) << "round " << round;
   }
 }
 
 TEST_P(ReaderTest, ReadsNothingFromNothing) {
   const Dataset dataset(std::vector<std::size_t>{0, 0});
-  EXPECT_EQ(Pass(dataset, whole_files(dataset.files()), options()).run(), Bytes{});
+  EXPECT_EQ(ReaderPass(dataset, whole_files(dataset.files()), options()).run(), Bytes{});
 }
 
 TEST_P(ReaderTest, ReadsManySmallFilesAsOne) {
@@ -243,13 +243,13 @@ TEST_P(ReaderTest, ReadsManySmallFilesAsOne) {
   const auto extents = whole_files(dataset.files());
   PassOptions options = this->options();
   options.chunk_bytes = 500;
-  EXPECT_EQ(Pass(dataset, extents, options).run(), dataset.expected(extents));
+  EXPECT_EQ(ReaderPass(dataset, extents, options).run(), dataset.expected(extents));
 }
 
 TEST_P(ReaderTest, AllocatesNothingWhileItReads) {
   const Dataset dataset(std::vector<std::size_t>{1'000'000, 30'001});
   const std::vector<Extent> extents{{0, 17, 900'000}, {1, 1, 30'000}, {0, 0, 1'000'000}};
-  Pass pass(dataset, extents, options());
+  ReaderPass pass(dataset, extents, options());
   EXPECT_EQ(pass.run(), dataset.expected(extents));
   EXPECT_EQ(pass.allocations(), 0u);
 }
@@ -264,7 +264,7 @@ TEST_P(ReaderTest, ReadsTheSameWhileItsQueueIsTuned) {
   options.slots = 3 + 4;
   options.depth = 8;
   std::size_t most_in_flight = 0;
-  Pass pass(dataset, extents, options);
+  ReaderPass pass(dataset, extents, options);
   QueueTuner tuner(2, 2, options.depth, options.block_bytes);
   pass.tune(tuner, 3 + 1, most_in_flight);
   EXPECT_EQ(pass.run(), dataset.expected(extents));
@@ -280,7 +280,7 @@ TEST_P(ReaderTest, StopsWithAPrefix) {
   for (std::size_t last = 0; last < 20; last += 3) {
     PassOptions options = this->options();
     options.slots = 1 + last % 4;
-    Pass pass(dataset, extents, options);
+    ReaderPass pass(dataset, extents, options);
     std::stop_source stop;
     pass.on_chunk = [&](std::size_t index) {
       if (index == last) stop.request_stop();
@@ -299,7 +299,7 @@ TEST_P(ReaderTest, StopsBeforeTheLastChunk) {
   const Dataset dataset(std::vector<std::size_t>{50'000});
   PassOptions options = this->options();
   options.slots = options.lanes = 1;
-  Pass pass(dataset, whole_files(dataset.files()), options);
+  ReaderPass pass(dataset, whole_files(dataset.files()), options);
   std::stop_source stop;
   pass.on_chunk = [&](std::size_t index) {
     if (index == 3) stop.request_stop();
@@ -311,14 +311,15 @@ TEST_P(ReaderTest, ReadsNothingIfStoppedBefore) {
   const Dataset dataset(std::vector<std::size_t>{500'000});
   std::stop_source stop;
   stop.request_stop();
-  EXPECT_EQ(Pass(dataset, whole_files(dataset.files()), options()).run(stop.get_token()), Bytes{});
+  EXPECT_EQ(ReaderPass(dataset, whole_files(dataset.files()), options()).run(stop.get_token()),
+            Bytes{});
 }
 
 TEST_P(ReaderTest, PassesErrorsOn) {
   const Dataset dataset(std::vector<std::size_t>{500'000});
   const auto extents = whole_files(dataset.files());
   for (const std::size_t good_reads : {0u, 1u, 50u}) {
-    Pass pass(dataset, extents, options());
+    ReaderPass pass(dataset, extents, options());
     pass.replace_engine(good_reads,
                         [] { throw Error::from_errno(ErrorKind::input, "read", EIO, "x", 1); });
     test::expect_error(ErrorKind::input, "(EIO)", [&] { pass.run(); });

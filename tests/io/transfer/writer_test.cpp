@@ -98,9 +98,9 @@ class WatchedEngine final : public test::WrappedEngine {
 enum class Place { as_in_file, odd };
 
 /// Fills the slots of a pool as lanes do, from the expected contents of the whole file.
-class Producer {
+class SlotFiller {
  public:
-  Producer(const Plan& plan, const Bytes& contents, Place place)
+  SlotFiller(const Plan& plan, const Bytes& contents, Place place)
       : plan_(plan), contents_(contents), place_(place), extents_(plan.max_extents()) {}
 
   static std::size_t slot_bytes(const Plan& plan) {
@@ -140,10 +140,6 @@ class Producer {
   std::vector<Extent> extents_;
 };
 
-MemoryResource& memory() {
-  return heap_memory();
-}
-
 class WriterTest : public test::EachWay {
  protected:
   std::unique_ptr<Engine> make(std::size_t depth = 4) const {
@@ -161,7 +157,7 @@ class WriterTest : public test::EachWay {
   void expect_written(const Plan& plan, const Bytes& contents, std::size_t slots,
                       std::size_t block_bytes, std::size_t depth, Place place) {
     OutputFile file(directory_.path() / "result", contents.size(), false);
-    ChunkPool pool(memory(), slots, Producer::slot_bytes(plan), plan.max_extents());
+    ChunkPool pool(heap_memory(), slots, SlotFiller::slot_bytes(plan), plan.max_extents());
     auto owned_engine =
         std::make_unique<WatchedEngine>(make_engine({.writes = true,
                                                      .kind = kind(),
@@ -173,8 +169,8 @@ class WriterTest : public test::EachWay {
     Writer writer({&file}, plan, pool, std::move(owned_engine), block_bytes, direct());
     {
       const std::jthread lane([&] {
-        Producer producer(plan, contents, place);
-        for (std::size_t i = 0; i < plan.size(); ++i) producer.fill(pool, i);
+        SlotFiller filler(plan, contents, place);
+        for (std::size_t i = 0; i < plan.size(); ++i) filler.fill(pool, i);
       });
       writer.run();
     }
@@ -235,7 +231,7 @@ TEST(ChunksDone, AreThoseBeforeTheFirstThatIsNotWritten) {
   const Bytes data = test::random_bytes(chunks * chunk_bytes, 1);
   const ListedPlan plan = consecutive(0, data.size(), chunk_bytes);
   OutputFile file(directory.path() / "result", data.size(), false);
-  ChunkPool pool(heap_memory(), 8, Producer::slot_bytes(plan), 1);
+  ChunkPool pool(heap_memory(), 8, SlotFiller::slot_bytes(plan), 1);
   test::Random random(5);
   std::vector<bool> is_written(chunks + 1);
   const Writer* watched = nullptr;
@@ -249,8 +245,8 @@ TEST(ChunksDone, AreThoseBeforeTheFirstThatIsNotWritten) {
                 chunk_bytes, false);
   watched = &writer;
   const std::jthread lane([&] {
-    Producer producer(plan, data, Place::as_in_file);
-    for (std::size_t i = 0; i < chunks; ++i) producer.fill(pool, i);
+    SlotFiller filler(plan, data, Place::as_in_file);
+    for (std::size_t i = 0; i < chunks; ++i) filler.fill(pool, i);
   });
   writer.run();
   EXPECT_EQ(writer.chunks_done(), chunks);
@@ -266,8 +262,8 @@ TEST_P(WriterTest, WritesToSeveralFiles) {
   const ListedPlan plan(chunks);
   OutputFile first(directory_.path() / "first", bytes, false);
   OutputFile second(directory_.path() / "second", bytes, false);
-  ChunkPool pool(memory(), plan.size(), Producer::slot_bytes(plan), plan.max_extents());
-  Producer(plan, data, Place::as_in_file).fill_all(pool);
+  ChunkPool pool(heap_memory(), plan.size(), SlotFiller::slot_bytes(plan), plan.max_extents());
+  SlotFiller(plan, data, Place::as_in_file).fill_all(pool);
   Writer writer({&first, &second}, plan, pool, make(), 8192, direct());
   writer.run();
   EXPECT_EQ(writer.bytes_done(), 2 * bytes);
@@ -285,8 +281,8 @@ TEST_P(WriterTest, WritesDirectlyAllButTheEnds) {
   for (const Place place : {Place::as_in_file, Place::odd}) {
     OutputFile file(directory_.path() / "result", begin + bytes, false);
     if (direct() && file.direct() < 0) GTEST_SKIP() << file.why_not_direct();
-    ChunkPool pool(memory(), 1, Producer::slot_bytes(plan), 1);
-    Producer(plan, data, place).fill_all(pool);
+    ChunkPool pool(heap_memory(), 1, SlotFiller::slot_bytes(plan), 1);
+    SlotFiller(plan, data, place).fill_all(pool);
     auto owned_engine = std::make_unique<WatchedEngine>(make());
     const WatchedEngine& engine = *owned_engine;
     Writer writer({&file}, plan, pool, std::move(owned_engine), 8192, direct());
@@ -313,8 +309,8 @@ TEST_P(WriterTest, KeepsAsManyInFlightAsTheEngineTakes) {
   const Bytes data = contents(0, 200'000);
   for (const std::size_t depth : {1u, 3u, 8u}) {
     OutputFile file(directory_.path() / "result", data.size(), false);
-    ChunkPool pool(memory(), plan.size(), Producer::slot_bytes(plan), 1);
-    Producer(plan, data, Place::as_in_file).fill_all(pool);
+    ChunkPool pool(heap_memory(), plan.size(), SlotFiller::slot_bytes(plan), 1);
+    SlotFiller(plan, data, Place::as_in_file).fill_all(pool);
     auto owned_engine = std::make_unique<WatchedEngine>(make(depth));
     const WatchedEngine& engine = *owned_engine;
     Writer writer({&file}, plan, pool, std::move(owned_engine), 4096, direct());
@@ -328,8 +324,8 @@ TEST_P(WriterTest, AllocatesNothingWhileItWrites) {
   const ListedPlan plan = tiles_of(128, 100, 20'000, 30, 7000);
   const Bytes data = contents(128, 2'000'000);
   OutputFile file(directory_.path() / "result", data.size(), false);
-  ChunkPool pool(memory(), plan.size(), Producer::slot_bytes(plan), plan.max_extents());
-  Producer(plan, data, Place::as_in_file).fill_all(pool);
+  ChunkPool pool(heap_memory(), plan.size(), SlotFiller::slot_bytes(plan), plan.max_extents());
+  SlotFiller(plan, data, Place::as_in_file).fill_all(pool);
   Writer writer({&file}, plan, pool, make(), 8192, direct());
   const std::size_t before = test::count_of_new_by_this_thread();
   writer.run();
@@ -342,8 +338,8 @@ TEST_P(WriterTest, PassesErrorsOnWithNothingLeftInFlight) {
   const Bytes data = contents(0, 200'000);
   for (const std::size_t good_writes : {0u, 1u, 20u}) {
     OutputFile file(directory_.path() / "result", data.size(), false);
-    ChunkPool pool(memory(), plan.size(), Producer::slot_bytes(plan), 1);
-    Producer(plan, data, Place::as_in_file).fill_all(pool);
+    ChunkPool pool(heap_memory(), plan.size(), SlotFiller::slot_bytes(plan), 1);
+    SlotFiller(plan, data, Place::as_in_file).fill_all(pool);
     const auto fail = [&] { throw file.write_error(EIO, 7); };
     Writer writer({&file}, plan, pool,
                   std::make_unique<test::FaultyEngine>(make(), good_writes, fail), 4096, direct());
@@ -360,12 +356,12 @@ TEST_P(WriterTest, EndsWhereThePoolEnds) {
   const Bytes data = contents(0, 200'000);
   for (const std::size_t end : {0u, 1u, 3u}) {
     OutputFile file(directory_.path() / "result", data.size(), false);
-    ChunkPool pool(memory(), 4, Producer::slot_bytes(plan), 1);
+    ChunkPool pool(heap_memory(), 4, SlotFiller::slot_bytes(plan), 1);
     Writer writer({&file}, plan, pool, make(), 4096, direct());
     {
       const std::jthread reader([&] {
-        Producer producer(plan, data, Place::as_in_file);
-        for (std::size_t i = 0; i < end; ++i) producer.fill(pool, i);
+        SlotFiller filler(plan, data, Place::as_in_file);
+        for (std::size_t i = 0; i < end; ++i) filler.fill(pool, i);
         pool.end_at(end);
       });
       writer.run();
@@ -379,11 +375,11 @@ TEST_P(WriterTest, StopsWhenThePoolIsAborted) {
   const ListedPlan plan = consecutive(0, 200'000, 30'000);
   const Bytes data = contents(0, 200'000);
   OutputFile file(directory_.path() / "result", data.size(), false);
-  ChunkPool pool(memory(), 3, Producer::slot_bytes(plan), 1);
+  ChunkPool pool(heap_memory(), 3, SlotFiller::slot_bytes(plan), 1);
   Writer writer({&file}, plan, pool, make(), 4096, direct());
   const std::jthread lane([&] {
-    Producer producer(plan, data, Place::as_in_file);
-    for (std::size_t i = 0; i < 5; ++i) producer.fill(pool, i);
+    SlotFiller filler(plan, data, Place::as_in_file);
+    for (std::size_t i = 0; i < 5; ++i) filler.fill(pool, i);
     pool.abort();
   });
   EXPECT_THROW(writer.run(), Aborted);

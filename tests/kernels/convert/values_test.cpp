@@ -21,6 +21,7 @@
 #include "support/all_types.hpp"
 #include "support/bits.hpp"
 #include "support/devices.hpp"
+#include "support/special_values.hpp"
 
 namespace ooc::detail::conversion {
 namespace {
@@ -166,8 +167,7 @@ TYPED_TEST(ConvertValues, TheGpuFollowsTheDefinition) {
 
 // --- rules, on each device -----------------------------------------------------------------------
 
-constexpr float infinity = std::numeric_limits<float>::infinity();
-constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
+using test::float_infinity;
 
 using Bits = std::vector<std::uint64_t>;
 
@@ -211,13 +211,14 @@ TEST_P(ConvertValuesRules, RoundsOnceToNearestEven) {
 }
 
 TEST_P(ConvertValuesRules, TooLargeForAFloatingTypeIsInfinite) {
-  const std::vector<float> values{65504, 65519.996f, 65520, -1e30f, infinity};
+  const std::vector<float> values{65504, 65519.996f, 65520, -1e30f, float_infinity};
   EXPECT_EQ(bits_of_all(convert<Float16>(values)), (Bits{0x7bff, 0x7bff, 0x7c00, 0xfc00, 0x7c00}));
   EXPECT_EQ(inexact_, 3u);
 }
 
 TEST_P(ConvertValuesRules, IntegersLoseFractionsAndSaturate) {
-  const std::vector<float> values{2.9f, -2.9f, 300, -300, infinity, -infinity, not_a_number, -0.0f};
+  const std::vector<float> values{
+      2.9f, -2.9f, 300, -300, float_infinity, -float_infinity, test::float_nan, -0.0f};
   EXPECT_EQ(convert<std::int8_t>(values),
             (std::vector<std::int8_t>{2, -2, 127, -128, 127, -128, 0, 0}));
   EXPECT_EQ(inexact_, 7u);

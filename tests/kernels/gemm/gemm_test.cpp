@@ -11,7 +11,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -19,6 +18,7 @@
 #include "io/expect_error.hpp"
 #include "support/devices.hpp"
 #include "support/matrices.hpp"
+#include "support/special_values.hpp"
 
 namespace ooc::detail::gemm {
 namespace {
@@ -27,9 +27,6 @@ using test::multiply_plainly;
 using test::nan_matrix;
 using test::random_integers;
 using HostMatrix = test::Matrix<double>;
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 struct Way {
   Precision precision;
@@ -174,9 +171,9 @@ TEST_P(GemmTest, CarriesNanAndInfinity) {
   for (const Way way : ways_of(GetParam())) {
     HostMatrix a = random_integers<double>(33, 40, 1);
     HostMatrix b = random_integers<double>(40, 35, 2);
-    a.at(3, 7) = nan;         // makes row 3 NaN
-    a.at(5, 9) = infinity;    // changes row 5 by the signs of row 9 of B
-    b.at(11, 4) = -infinity;  // changes column 4 by the signs of column 11 of A
+    a.at(3, 7) = test::nan;         // makes row 3 NaN
+    a.at(5, 9) = test::infinity;    // changes row 5 by the signs of row 9 of B
+    b.at(11, 4) = -test::infinity;  // changes column 4 by the signs of column 11 of A
     HostMatrix expected = nan_matrix<double>(33, 35);
     HostMatrix found = expected;
     multiply_plainly(a, b, expected, false);

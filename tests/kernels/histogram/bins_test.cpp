@@ -13,15 +13,16 @@
 
 #include "histogram/count.hpp"
 #include "support/effort.hpp"
+#include "support/special_values.hpp"
 
 namespace ooc::detail::binning {
 namespace {
 
 using Range = HistogramOptions::Range;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
-constexpr double smallest = std::numeric_limits<double>::denorm_min();
+using test::infinity;
+using test::nan;
+using test::smallest;
 
 Bins even(std::size_t count, Range range) {
   HistogramOptions options;
@@ -65,9 +66,8 @@ std::size_t numpy_bin(const std::vector<double>& edges, double value) {
 
 /// Edges with their neighbours on both sides, values between them, and values far away.
 std::vector<double> interesting_values(const Bins& bins, std::mt19937_64& random) {
-  std::vector<double> values{0.0,           -0.0,      infinity, -infinity, not_a_number,
-                             smallest,      -smallest, 1e308,    -1e308,    0.5,
-                             -not_a_number, 2e-308,    1.0,      -1.0};
+  std::vector<double> values{0.0,   -0.0,   infinity, -infinity, nan,    smallest, -smallest,
+                             1e308, -1e308, 0.5,      -nan,      2e-308, 1.0,      -1.0};
   const std::size_t stride = std::max<std::size_t>(1, bins.edges.size() / 500);
   for (std::size_t i = 0; i < bins.edges.size(); i += stride) {
     const double edge = bins.edges[i];
@@ -182,8 +182,8 @@ void expect_error(ErrorKind kind, const HistogramOptions& options) {
 }
 
 TEST(Bins, OptionsThatMakeNoSense) {
-  const Range ranges[] = {{1, 0},         {not_a_number, 1},   {0, not_a_number}, {0, infinity},
-                          {-infinity, 0}, {-1.7e308, 1.7e308}, {1e17, 1e17}};
+  const Range ranges[] = {
+      {1, 0}, {nan, 1}, {0, nan}, {0, infinity}, {-infinity, 0}, {-1.7e308, 1.7e308}, {1e17, 1e17}};
   for (const Range range : ranges) expect_error(ErrorKind::usage, {.range = range});
   for (const Range range : {Range{0, 1}, Range{-1, 1}, Range{0.25, 0.25}}) {
     expect_error(ErrorKind::usage, {.range = range, .logarithmic = true});
@@ -197,7 +197,7 @@ TEST(Bins, OptionsThatMakeNoSense) {
   expect_error(ErrorKind::usage, {.edges = {1}});
   expect_error(ErrorKind::usage, {.edges = {1, 2, 1.5}});
   expect_error(ErrorKind::usage, {.edges = {1, infinity}});
-  expect_error(ErrorKind::usage, {.edges = {not_a_number, 1}});
+  expect_error(ErrorKind::usage, {.edges = {nan, 1}});
   expect_error(ErrorKind::usage, {.edges = std::vector<double>(max_bins + 2)});
 }
 
@@ -356,7 +356,7 @@ std::vector<T> values_around_edges(const Bins& bins) {
       }
     }
     for (int i = 0; i < 100; ++i) {
-      for (const double value : {infinity, -infinity, not_a_number, lowest, highest}) {
+      for (const double value : {infinity, -infinity, nan, lowest, highest}) {
         values.push_back(static_cast<T>(value));
       }
     }

@@ -1,16 +1,14 @@
 #include <gtest/gtest.h>
 
-#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "histogram/count.hpp"
+#include "support/special_values.hpp"
 
 namespace ooc::detail::binning {
 namespace {
-
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 DeviceSpan<const std::byte> bytes_of(std::span<const double> values) {
   const auto bytes = std::as_bytes(values);
@@ -20,11 +18,10 @@ DeviceSpan<const std::byte> bytes_of(std::span<const double> values) {
 TEST(Extremes, CountWhatIsNotFinite) {
   const std::unique_ptr<Device> device = make_device(DeviceKind::cpu);
   const std::unique_ptr<Stream> stream = device->make_stream();
-  constexpr double infinite = std::numeric_limits<double>::infinity();
   std::vector<double> values(600, 1);
-  values[0] = values[300] = values[599] = infinite;
-  values[1] = values[598] = -infinite;
-  values[2] = not_a_number;
+  values[0] = values[300] = values[599] = test::infinity;
+  values[1] = values[598] = -test::infinity;
+  values[2] = test::nan;
   const auto finder = make_cpu_finder(ElementType::f8, best_simd());
   finder->look(*stream, bytes_of(values));
   const Extremes found = finder->finish(*stream);
@@ -40,7 +37,7 @@ TEST(Extremes, NoFiniteValue) {
   const std::unique_ptr<Device> device = make_device(DeviceKind::cpu);
   const std::unique_ptr<Stream> stream = device->make_stream();
   const auto finder = make_cpu_finder(ElementType::f8, best_simd());
-  const std::vector<double> values(600, not_a_number);
+  const std::vector<double> values(600, test::nan);
   finder->look(*stream, bytes_of(values));
   EXPECT_FALSE(finder->finish(*stream).any_finite());
 }

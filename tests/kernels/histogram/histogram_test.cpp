@@ -21,12 +21,13 @@
 #include "kernels/histogram/expect_histogram.hpp"
 #include "support/counted_new.hpp"
 #include "support/data_file.hpp"
+#include "support/special_values.hpp"
 
 namespace ooc::detail {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+using test::infinity;
+using test::nan;
 
 /// Counts by the definition, one value after the other.
 template <class T>
@@ -176,7 +177,7 @@ TEST_P(HistogramTest, ConstantDataGetsARangeOfOne) {
 }
 
 TEST_P(HistogramTest, DataWithoutRange) {
-  expect_error(ErrorKind::bad_input, source_of(std::vector<double>{not_a_number, infinity}));
+  expect_error(ErrorKind::bad_input, source_of(std::vector<double>{nan, infinity}));
   expect_error(ErrorKind::bad_input, source_of(std::vector<double>{-1.7e308, 1.7e308}));
   expect_error(ErrorKind::bad_input, source_of(std::vector<float>{-1, 1}), {.logarithmic = true});
   const Source neighbours = source_of(std::vector<double>{1, 1 + 0x1p-52});
@@ -184,7 +185,7 @@ TEST_P(HistogramTest, DataWithoutRange) {
   expect_error(ErrorKind::usage, neighbours, {.bins = 10, .range = {{1, 1 + 0x1p-52}}});
   EXPECT_EQ(count(neighbours, {.bins = 1}).value.counts, std::vector<std::uint64_t>{2});
 
-  const std::vector<double> values{not_a_number, infinity, -infinity, infinity};
+  const std::vector<double> values{nan, infinity, -infinity, infinity};
   const Histogram found = count(source_of(values), {.range = {{0, 1}}}).value;
   EXPECT_EQ(found.below, 1u);
   EXPECT_EQ(found.above, 2u);
@@ -205,7 +206,7 @@ TEST_P(HistogramTest, RefusesNonsenseBeforeReading) {
   expect_error(ErrorKind::usage, source, {.bins = 0}, unreadable);
   expect_error(ErrorKind::usage, source, {.bins = max_bins + 1}, unreadable);
   expect_error(ErrorKind::usage, source, {.range = {{1, 0}}}, unreadable);
-  expect_error(ErrorKind::usage, source, {.range = {{not_a_number, 0}}}, unreadable);
+  expect_error(ErrorKind::usage, source, {.range = {{nan, 0}}}, unreadable);
   expect_error(ErrorKind::usage, source, {.range = {{0, infinity}}}, unreadable);
   expect_error(ErrorKind::usage, source, {.edges = {1, 0}}, unreadable);
 }

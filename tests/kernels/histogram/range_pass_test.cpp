@@ -11,7 +11,6 @@
 #include <cstring>
 #include <filesystem>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -22,6 +21,7 @@
 #include "kernels/histogram/each_device.hpp"
 #include "kernels/histogram/expect_histogram.hpp"
 #include "support/data_file.hpp"
+#include "support/special_values.hpp"
 #include "support/wrapped_engine.hpp"
 
 // Histograms of two passes: the first finds the range of the bins, the second counts in them.
@@ -29,8 +29,8 @@
 namespace ooc::detail {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+using test::infinity;
+using test::nan;
 
 class RangePassTest : public test::HistogramOnEachDevice {
  protected:
@@ -65,7 +65,7 @@ TEST_P(RangePassTest, TakesTheTimeOfBothPasses) {
 TEST_P(RangePassTest, NoticesThatTheInputChanged) {
   std::vector<float> values(100'000, 1);
   values[0] = 2;
-  for (const double intruder : {3.0, 0.0, infinity, -infinity, not_a_number}) {
+  for (const double intruder : {3.0, 0.0, infinity, -infinity, nan}) {
     const Source source = source_of(values);
     auto changed = values;
     changed[99'999] = static_cast<float>(intruder);
@@ -99,7 +99,7 @@ TEST_P(RangePassTest, NoticesThatTheSecondPassReadOtherValues) {
   std::vector<float> values(100'000, 1);
   values[0] = 2;
   const Source source = source_of(values);
-  for (const double intruder : {1.5, 3.0, 0.0, infinity, -infinity, not_a_number}) {
+  for (const double intruder : {1.5, 3.0, 0.0, infinity, -infinity, nan}) {
     Options run{.direct = DirectIo::no};
     run.make_engine = [&, passes = 0](const EngineOptions& wanted) mutable {
       std::unique_ptr<Engine> engine = make_engine(wanted);
@@ -183,7 +183,7 @@ TEST_P(RangePassTest, ARuleGivesTheSameBinsHoweverThePassIsDivided) {
 }
 
 TEST_P(RangePassTest, ARuleLooksAtTheFiniteValues) {
-  const std::vector<double> values{1, 2, 3, 4, 5, 6, 7, 8, 9, not_a_number};
+  const std::vector<double> values{1, 2, 3, 4, 5, 6, 7, 8, 9, nan};
   Histogram found = count(source_of(values), {.bins = BinRule::sqrt}).value;
   EXPECT_EQ(found.edges.size(), 4u);
   EXPECT_EQ(found.nan, 1u);
@@ -197,8 +197,7 @@ TEST_P(RangePassTest, ARuleLooksAtTheFiniteValues) {
   expect_error(ErrorKind::bad_input, source_of(infinite), {.bins = BinRule::scott});
   expect_error(ErrorKind::bad_input, source_of(std::vector<double>{-1e200, 0, 1e200}),
                {.bins = BinRule::scott});
-  expect_error(ErrorKind::bad_input, source_of(std::vector<double>{not_a_number}),
-               {.bins = BinRule::sqrt});
+  expect_error(ErrorKind::bad_input, source_of(std::vector<double>{nan}), {.bins = BinRule::sqrt});
 }
 
 TEST_P(RangePassTest, ARuleIsOfTheRangeOfTheDataForEveryType) {

@@ -111,12 +111,12 @@ class LateMatmulTest : public testing::Test {
   test::TempDir dir_;
 };
 
-constexpr std::array shapes{Shape{96, 80, 112}, Shape{33, 200, 17}, Shape{150, 9, 64},
-                            Shape{200, 150, 250}};
+constexpr std::array small_shapes{Shape{96, 80, 112}, Shape{33, 200, 17}, Shape{150, 9, 64},
+                                  Shape{200, 150, 250}};
 constexpr std::array<std::uint64_t, 3> device_kib{8, 24, 96};
 
 TEST_F(LateMatmulTest, WaitsForAllThatComesLate) {
-  for (const Shape& shape : shapes) {
+  for (const Shape& shape : small_shapes) {
     for (const std::uint64_t kib : device_kib) {
       for (const std::uint64_t cache_kib : {0, 4, 16, 48}) {
         const Limits limits{.device_bytes = kib * KiB, .cache_bytes = cache_kib * KiB};
@@ -130,7 +130,7 @@ TEST_F(LateMatmulTest, WaitsForAllThatComesLate) {
 }
 
 TEST_F(LateMatmulTest, WaitsForAllThatComesAtAnyTime) {
-  for (const Shape& shape : shapes) {
+  for (const Shape& shape : small_shapes) {
     for (unsigned seed = 0; seed < 8; ++seed) {
       auto random = std::make_shared<std::mt19937>(seed);
       const test::Lateness lateness{.eagerness = [random] { return (*random)() % 3; }};

@@ -25,14 +25,11 @@ using test::LocalRanks;
 
 using SharedProduct = test::SharedProduct;
 
-struct Shape {
-  std::uint64_t rows, inner, columns;
-};
-
-constexpr Shape shapes[]{{300, 70, 2048}, {2100, 50, 1001}, {64, 300, 1024}, {5, 7, 11}};
+constexpr test::ProductShape shared_shapes[]{
+    {300, 70, 2048}, {2100, 50, 1001}, {64, 300, 1024}, {5, 7, 11}};
 
 TEST_F(SharedProduct, OfDevicesIsThatOfOne) {
-  for (const auto& [rows, inner, columns] : shapes) {
+  for (const auto& [rows, inner, columns] : shared_shapes) {
     const Source a = matrix("a.f32", rows, inner), b = matrix("b.f32", inner, columns);
     const std::string one = expected(a, b);
     for (const std::size_t count : {2u, 3u, 4u}) {
@@ -136,7 +133,7 @@ TEST_F(SharedProduct, FailsIfOneDeviceDoes) {
 }
 
 TEST_F(SharedProduct, OfRanksIsThatOfOne) {
-  for (const auto& [rows, inner, columns] : shapes) {
+  for (const auto& [rows, inner, columns] : shared_shapes) {
     const Source a = matrix("a.f32", rows, inner), b = matrix("b.f32", inner, columns);
     const std::string one = expected(a, b);
     for (const std::size_t size : {1u, 2u, 4u, 5u}) {

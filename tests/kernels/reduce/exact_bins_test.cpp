@@ -23,7 +23,7 @@ using test::from_bits;
 
 /// NaN, infinities, zeros, and the extreme finite values.
 template <class T>
-std::vector<T> special_values() {
+std::vector<T> extreme_values() {
   std::vector<T> values;
   constexpr unsigned bits = 8 * sizeof(T);
   constexpr std::uint64_t exponents = std::is_same_v<T, double>    ? 0x7ff0000000000000
@@ -41,9 +41,9 @@ std::vector<T> special_values() {
 }
 
 template <class T>
-std::map<std::string, std::vector<T>> data_of_all_sorts(std::size_t count) {
+std::map<std::string, std::vector<T>> data_to_add(std::size_t count) {
   std::mt19937_64 random(count);
-  const std::vector<T> special = special_values<T>();
+  const std::vector<T> special = extreme_values<T>();
   const auto fill = [&](auto make) {
     std::vector<T> values(count);
     std::ranges::generate(values, make);
@@ -87,7 +87,7 @@ TYPED_TEST(ExactBinsTest, HoldTheSumOfWhatIsFinite) {
   using T = TypeParam;
   ExactBins<T> bins;  // reused throughout, since take() empties them
   for (const std::size_t count : {0, 1, 3, 4, 5, 1000, 65536}) {
-    for (const auto& [sort, values] : data_of_all_sorts<T>(std::max<std::size_t>(count, 1))) {
+    for (const auto& [sort, values] : data_to_add<T>(std::max<std::size_t>(count, 1))) {
       SCOPED_TRACE(sort + ", " + std::to_string(count) + " elements");
       bins.add(values.data(), count);
       const std::vector<T> added(values.begin(), values.begin() + static_cast<long>(count));
@@ -124,7 +124,7 @@ TYPED_TEST(ExactSumOnTheGpu, IsTheSame) {
   device->bind_to_thread();
   const auto stream = device->make_stream();
   for (const std::size_t count : {1, 63, 257, 8191, 8192, 8193, 1'000'003}) {
-    for (const auto& [sort, values] : data_of_all_sorts<T>(count)) {
+    for (const auto& [sort, values] : data_to_add<T>(count)) {
       SCOPED_TRACE(sort + ", " + std::to_string(count) + " elements");
       const Buffer on_device(device->device_memory(), count * sizeof(T));
       stream->copy(on_device.data(), values.data(), count * sizeof(T));

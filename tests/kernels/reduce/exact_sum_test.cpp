@@ -9,12 +9,13 @@
 #include <limits>
 #include <random>
 
+#include "support/special_values.hpp"
+
 namespace ooc::detail::reduction {
 namespace {
 
-constexpr double largest = std::numeric_limits<double>::max();
-constexpr double smallest = std::numeric_limits<double>::denorm_min();
-constexpr double infinity = std::numeric_limits<double>::infinity();
+using test::largest;
+using test::smallest;
 
 ExactSum sum_of(std::initializer_list<double> values) {
   ExactSum sum;
@@ -75,8 +76,8 @@ TEST(ExactSum, TheMiddleGoesToTheEvenOne) {
 }
 
 TEST(ExactSum, InfiniteBeyondTheLargestOnly) {
-  expect_sum({largest, largest}, infinity);
-  expect_sum({largest, 0x1p970}, infinity);
+  expect_sum({largest, largest}, test::infinity);
+  expect_sum({largest, 0x1p970}, test::infinity);
   expect_sum({largest, 0x1p970, -smallest}, largest);
   expect_sum({largest, 0x1p969}, largest);
 }

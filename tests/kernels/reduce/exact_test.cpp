@@ -8,13 +8,13 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "support/counted_new.hpp"
 #include "support/devices.hpp"
+#include "support/special_values.hpp"
 #include "support/values_file.hpp"
 
 // Tests reduce() with ReduceOptions::exact.
@@ -22,10 +22,8 @@
 namespace ooc::detail {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double largest = std::numeric_limits<double>::max();
-constexpr double smallest = std::numeric_limits<double>::denorm_min();
+using test::infinity;
+using test::nan;
 
 class ReduceExactTest : public testing::TestWithParam<DeviceKind>, protected test::ValuesFile {
  protected:
@@ -56,7 +54,7 @@ std::vector<double> cancelling(std::size_t pairs, const std::vector<double>& res
 
 TEST_P(ReduceExactTest, RoundsOnceHoweverItIsReadAndOrdered) {
   std::mt19937_64 random(5);
-  std::vector<double> values = cancelling(300'000, {0x1p53, 1, smallest, 0.125, -0.125});
+  std::vector<double> values = cancelling(300'000, {0x1p53, 1, test::smallest, 0.125, -0.125});
   const auto mean = static_cast<double>((0x1p53L + 1) / static_cast<long double>(values.size()));
   for (int shuffle = 0; shuffle < 3; ++shuffle) {
     const Source source = source_of(values);
@@ -93,9 +91,9 @@ TEST_P(ReduceExactTest, EveryFloatingTypeInBothByteOrders) {
 }
 
 TEST_P(ReduceExactTest, TheMeanIsRoundedOnceToo) {
-  const Statistics found = reduce_it(source_of(std::vector<double>(200'000, largest)));
+  const Statistics found = reduce_it(source_of(std::vector<double>(200'000, test::largest)));
   EXPECT_EQ(found.sum, Scalar{infinity});
-  EXPECT_EQ(*found.mean, largest);
+  EXPECT_EQ(*found.mean, test::largest);
   EXPECT_EQ(*reduce_it(source_of(std::vector<double>{0x1p53, 1, 2})).mean, 0x1p53 / 3 + 1);
 
   const std::vector<std::uint64_t> integers{std::uint64_t{1} << 53, 1, 2};

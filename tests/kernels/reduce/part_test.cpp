@@ -17,7 +17,6 @@
 namespace ooc::detail {
 namespace {
 
-using test::bits_of;
 using test::ReduceTest;
 
 class PartOfReduceTest : public ReduceTest {
@@ -59,7 +58,7 @@ TEST_P(PartOfReduceTest, EveryTypeHasTheBitsOfTheWhole) {
           const Statistics found = merged(std::move(statistics), [&](const auto& saved) {
             return load_reduce(type, options, saved);
           });
-          EXPECT_EQ(bits_of(found), bits_of(reduce(coordinator, whole, options).value))
+          EXPECT_EQ(test::bits_of(found), test::bits_of(reduce(coordinator, whole, options).value))
               << name_of(type) << " in " << count;
           const Histogram counted = merged(std::move(histograms), [&](const auto& saved) {
             return load_histogram(type, bins, saved);
@@ -78,15 +77,15 @@ TEST_P(PartOfReduceTest, AThousandShardsAnswerAsOne) {
   for (float& value : values) value = static_cast<float>(random() % 100'000) * 0.01f;
   const Source whole = source_of(values);
   Coordinator coordinator(make_device(GetParam()));
-  const auto expected = bits_of(reduce(coordinator, whole).value);
+  const auto expected = test::bits_of(reduce(coordinator, whole).value);
   std::vector<PartialResult<Statistics>> parts;
   for (const Source& each : sections(whole, 1000)) {
     parts.push_back(collect_reduce(coordinator, each).value);
   }
-  EXPECT_EQ(
-      bits_of(merged(std::move(parts),
-                     [](const auto& saved) { return load_reduce(ElementType::f4, {}, saved); })),
-      expected);
+  EXPECT_EQ(test::bits_of(
+                merged(std::move(parts),
+                       [](const auto& saved) { return load_reduce(ElementType::f4, {}, saved); })),
+            expected);
 }
 
 TEST_P(PartOfReduceTest, ASectionHasIndicesOfTheWhole) {

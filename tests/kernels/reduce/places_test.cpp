@@ -20,9 +20,9 @@
 namespace ooc::detail {
 namespace {
 
-using Shape = std::vector<std::uint64_t>;
+using ArrayShape = std::vector<std::uint64_t>;
 
-std::uint64_t size_of(const Shape& shape) {
+std::uint64_t size_of(const ArrayShape& shape) {
   std::uint64_t size = 1;
   for (const std::uint64_t length : shape) size *= length;
   return size;
@@ -31,7 +31,7 @@ std::uint64_t size_of(const Shape& shape) {
 /// An array in the order of its file, by rows or by columns.
 template <class T>
 struct Array {
-  Shape shape;
+  ArrayShape shape;
   bool by_columns;
   std::vector<T> values;
 
@@ -39,7 +39,7 @@ struct Array {
   std::vector<T> by_rows() const {
     if (!by_columns) return values;
     std::vector<T> rows(values.size());
-    Shape at(shape.size(), 0);  // of the next value of the file
+    ArrayShape at(shape.size(), 0);  // of the next value of the file
     for (const T& value : values) {
       std::uint64_t place = 0;
       for (std::size_t d = 0; d < shape.size(); ++d) place = place * shape[d] + at[d];
@@ -52,7 +52,7 @@ struct Array {
 
 /// Values of which many are equal, and with `nan` some NaN; both zeros are among them.
 template <class T>
-Array<T> array_of(const Shape& shape, bool by_columns, unsigned kinds, bool nan = false) {
+Array<T> array_of(const ArrayShape& shape, bool by_columns, unsigned kinds, bool nan = false) {
   std::mt19937 random(static_cast<unsigned>(shape.size()) + kinds);
   Array<T> array{shape, by_columns, std::vector<T>(size_of(shape))};
   for (T& value : array.values) {
@@ -106,12 +106,12 @@ class PlacesTest : public test::ReduceTest {
 
 INSTANTIATE_TEST_SUITE_P(Devices, PlacesTest, test::all_devices, test::device_name);
 
-const std::vector<Shape> shapes{{3, 5},           {2, 70'000},   {70'000, 2},
-                                {65'536, 3},      {300, 7, 101}, {2, 3, 5, 7},
-                                {1, 500, 1, 400}, {999, 1001},   {2, 2, 2, 30'000}};
+const std::vector<ArrayShape> array_shapes{{3, 5},           {2, 70'000},   {70'000, 2},
+                                           {65'536, 3},      {300, 7, 101}, {2, 3, 5, 7},
+                                           {1, 500, 1, 400}, {999, 1001},   {2, 2, 2, 30'000}};
 
 TEST_P(PlacesTest, AreThoseOfRows) {
-  for (const Shape& shape : shapes) {
+  for (const ArrayShape& shape : array_shapes) {
     SCOPED_TRACE(testing::PrintToString(shape));
     for (const unsigned kinds : {1u, 2u, 200u}) {
       const auto bytes = array_of<std::uint8_t>(shape, true, kinds);
@@ -129,11 +129,11 @@ TEST_P(PlacesTest, AreThoseOfRows) {
 TEST_P(PlacesTest, CountFromTheStartOfAllFiles) {
   std::vector<std::filesystem::path> paths;
   std::vector<float> rows;
-  for (const auto& [shape, by_columns] : {std::pair{Shape{300, 400}, true},
-                                          {Shape{70'000}, false},
-                                          {Shape{7, 30'000}, true},
-                                          {Shape{2, 2}, true},
-                                          {Shape{40, 50}, false}}) {
+  for (const auto& [shape, by_columns] : {std::pair{ArrayShape{300, 400}, true},
+                                          {ArrayShape{70'000}, false},
+                                          {ArrayShape{7, 30'000}, true},
+                                          {ArrayShape{2, 2}, true},
+                                          {ArrayShape{40, 50}, false}}) {
     const auto array = array_of<float>(shape, by_columns, 1000);
     paths.push_back(write(std::to_string(paths.size()) + ".npy", array));
     const std::vector<float> more = array.by_rows();

@@ -4,23 +4,22 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <random>
 #include <type_traits>
 #include <vector>
 
 #include "kernels/reduce/reduce_fixture.hpp"
 #include "support/bits.hpp"
+#include "support/special_values.hpp"
 
 // Tests reduce() with NaN, infinity and both zeros among the values.
 
 namespace ooc::detail {
 namespace {
 
+using test::infinity;
+using test::nan;
 using test::ReduceTest;
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 TEST_P(ReduceTest, NanSpreadsOrIsLeftOut) {
   std::vector<double> values(3 * tile_elements, 2.0);

@@ -13,8 +13,6 @@
 namespace ooc::detail {
 namespace {
 
-using test::bits_of;
-
 /// Two devices: that of the parameter, and the CPU.
 class TeamOfReduceTest : public test::ReduceTest {
  protected:
@@ -38,7 +36,8 @@ TEST_P(TeamOfReduceTest, EveryTypeHasTheBitsOfOneDevice) {
            {ReduceOptions{NanPolicy::omit, true}, ReduceOptions{NanPolicy::propagate, false}}) {
         const auto [found, stats] = summarize(devices, source, {options, bins});
         const Summary expected = summarize(one, source, {options, bins}).value;
-        EXPECT_EQ(bits_of(found.statistics), bits_of(expected.statistics)) << name_of(type);
+        EXPECT_EQ(test::bits_of(found.statistics), test::bits_of(expected.statistics))
+            << name_of(type);
         EXPECT_EQ(found.histogram.counts, expected.histogram.counts) << name_of(type);
         EXPECT_FALSE(stats.devices.empty());
         EXPECT_EQ(stats.outcome.bytes, source.bytes());

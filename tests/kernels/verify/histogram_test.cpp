@@ -8,17 +8,17 @@
 
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <string>
 #include <vector>
 
 #include "io/expect_error.hpp"
+#include "support/special_values.hpp"
 #include "support/values_file.hpp"
 
 namespace ooc::detail {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
+using test::infinity;
 
 class VerifyHistogramTest : public testing::Test, protected test::ValuesFile {
  protected:

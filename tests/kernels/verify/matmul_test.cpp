@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <random>
 #include <stop_token>
 #include <string>
@@ -17,17 +16,17 @@
 #include "io/expect_error.hpp"
 #include "support/data_file.hpp"
 #include "support/matrices.hpp"
+#include "support/special_values.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc::detail {
 namespace {
 
+using test::float_infinity;
+using test::float_nan;
 using test::Matrix;
 using test::plain_product;
 using test::random_integers;
-
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-constexpr float infinity = std::numeric_limits<float>::infinity();
 
 /// Returns random values between -1 and 1 that use the whole precision of T.
 template <class T>
@@ -68,13 +67,9 @@ class VerifyMatmulTest : public testing::Test {
   PassOptions wanted_{};
 };
 
-struct Shape {
-  std::uint64_t rows, columns, inner;
-};
-
-constexpr Shape shapes[] = {{1, 1, 1},       {1, 131, 7},     {131, 1, 7},
-                            {61, 67, 1},     {61, 67, 71},    {1, 1, 200'003},
-                            {3, 200'003, 2}, {200'003, 3, 2}, {200, 400, 150}};
+constexpr test::ProductShape checked_shapes[] = {{1, 1, 1},       {1, 7, 131},     {131, 7, 1},
+                                                 {61, 1, 67},     {61, 71, 67},    {1, 200'003, 1},
+                                                 {3, 2, 200'003}, {200'003, 2, 3}, {200, 150, 400}};
 
 template <class T>
 class VerifyMatmulTypeTest : public VerifyMatmulTest {};
@@ -85,7 +80,7 @@ TYPED_TEST_SUITE(VerifyMatmulTypeTest, Types);
 TYPED_TEST(VerifyMatmulTypeTest, ProductsOfIntegersPassExactly) {
   using C = std::conditional_t<std::is_same_v<TypeParam, double>, double, float>;
   const Precision precision = std::is_same_v<TypeParam, double> ? Precision::f64 : Precision::f32;
-  for (const auto [rows, columns, inner] : shapes) {
+  for (const auto [rows, inner, columns] : checked_shapes) {
     SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(columns) + " x " +
                  std::to_string(inner));
     const auto a = random_integers<TypeParam>(rows, inner, 1);
@@ -174,8 +169,8 @@ TEST_F(VerifyMatmulTest, MistakesDoNotPass) {
   expect_failure("two columns exchanged", [](Matrix<float>& m) {
     for (std::uint64_t i = 0; i < m.rows; ++i) std::swap(m.at(i, 0), m.at(i, 259));
   });
-  expect_failure("infinity", [](Matrix<float>& m) { m.at(3, 4) = infinity; });
-  expect_failure("NaN", [](Matrix<float>& m) { m.at(3, 4) = nan; });
+  expect_failure("infinity", [](Matrix<float>& m) { m.at(3, 4) = float_infinity; });
+  expect_failure("NaN", [](Matrix<float>& m) { m.at(3, 4) = float_nan; });
 }
 
 TEST_F(VerifyMatmulTest, SameBitsHoweverItIsRead) {
@@ -231,10 +226,10 @@ TEST_F(VerifyMatmulTest, AnyNumberOfVectors) {
 TEST_F(VerifyMatmulTest, NanAndInfinitySpoilTheirRowsAndColumnsOnly) {
   auto a = random_integers<float>(90, 80, 1);
   auto b = random_integers<float>(80, 70, 2);
-  a.at(5, 6) = nan;
-  a.at(17, 18) = infinity;
-  b.at(30, 40) = -infinity;
-  b.at(31, 41) = nan;
+  a.at(5, 6) = float_nan;
+  a.at(17, 18) = float_infinity;
+  b.at(30, 40) = -float_infinity;
+  b.at(31, 41) = float_nan;
   const Matrix<float> c = plain_product<float>(a, b);
   const Verification found = verify(a, b, c, Precision::f32);
   EXPECT_TRUE(found.passed);
@@ -250,18 +245,18 @@ TEST_F(VerifyMatmulTest, NanAndInfinitySpoilTheirRowsAndColumnsOnly) {
   };
   expect_failure(5, 60, 1);   // a number in a row of NaN
   expect_failure(60, 40, 1);  // a number in a column of infinities
-  expect_failure(60, 42, nan);
+  expect_failure(60, 42, float_nan);
   expect_failure(60, 42, c.at(60, 42) + 1);
 }
 
 TEST_F(VerifyMatmulTest, OverflowIsNotAnError) {
   Matrix<float> a{2, 3, {1e30f, 1e30f, 0, 1, 2, 3}};
   Matrix<float> b{3, 2, {1e30f, 1, 0, 0, 0, 0}};
-  Matrix<float> c{2, 2, {infinity, 1e30f, 1e30f, 1}};
+  Matrix<float> c{2, 2, {float_infinity, 1e30f, 1e30f, 1}};
   Verification found = verify(a, b, c, Precision::f32);
   EXPECT_TRUE(found.passed);
   EXPECT_EQ(found.unchecked_rows, 1u);
-  c.at(1, 1) = infinity;  // no product in that row overflows
+  c.at(1, 1) = float_infinity;  // no product in that row overflows
   found = verify(a, b, c, Precision::f32);
   EXPECT_FALSE(found.passed);
   EXPECT_EQ(found.worst_row, 1u);
@@ -269,7 +264,9 @@ TEST_F(VerifyMatmulTest, OverflowIsNotAnError) {
   // Values too large for f4 become infinite before they are multiplied.
   const Matrix<double> wide_a{1, 2, {1e300, 1}};
   const Matrix<double> wide_b{2, 2, {1e-300, 0, 1, 1}};
-  EXPECT_TRUE(verify(wide_a, wide_b, Matrix<float>{1, 2, {infinity, nan}}, Precision::f32).passed);
+  EXPECT_TRUE(
+      verify(wide_a, wide_b, Matrix<float>{1, 2, {float_infinity, float_nan}}, Precision::f32)
+          .passed);
   EXPECT_TRUE(verify(wide_a, wide_b, Matrix<double>{1, 2, {2, 1}}, Precision::f64).passed);
 }
 

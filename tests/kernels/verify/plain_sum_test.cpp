@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "reduce/exact_sum.hpp"
+#include "support/special_values.hpp"
 
 namespace ooc::detail::plain {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double largest = std::numeric_limits<double>::max();
-constexpr double smallest = std::numeric_limits<double>::denorm_min();
+using test::largest;
+using test::smallest;
 
 PlainSum sum_of(const std::vector<double>& terms) {
   PlainSum sum;
@@ -62,8 +62,8 @@ TEST(PlainSum, RoundsQuotientsToEvenFromTheMiddle) {
 TEST(PlainSum, IsInfiniteBeyondTheLargestDouble) {
   const double half_a_step = std::ldexp(1.0, 970);
   EXPECT_EQ(sum_of({largest, half_a_step, -smallest}).rounded(), largest);
-  EXPECT_EQ(sum_of({largest, half_a_step}).rounded(), infinity);
-  EXPECT_EQ(sum_of({-largest, -largest}).rounded(), -infinity);
+  EXPECT_EQ(sum_of({largest, half_a_step}).rounded(), test::infinity);
+  EXPECT_EQ(sum_of({-largest, -largest}).rounded(), -test::infinity);
   EXPECT_EQ(sum_of({largest, largest, largest}).rounded(3), largest);
 }
 

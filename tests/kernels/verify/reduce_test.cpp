@@ -7,23 +7,23 @@
 
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <numeric>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "io/expect_error.hpp"
+#include "support/special_values.hpp"
 #include "support/values_file.hpp"
 #include "support/wrapped_engine.hpp"
 
 namespace ooc::detail {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double largest = std::numeric_limits<double>::max();
-constexpr double smallest = std::numeric_limits<double>::denorm_min();
+using test::infinity;
+using test::largest;
+using test::nan;
+using test::smallest;
 
 constexpr ReduceOptions all_options[] = {{.nan = NanPolicy::propagate, .exact = false},
                                          {.nan = NanPolicy::omit, .exact = false},

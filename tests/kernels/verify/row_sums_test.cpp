@@ -5,19 +5,16 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "support/data_file.hpp"
+#include "support/special_values.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc::detail::freivalds {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
 /// Returns small integers, so that all sums are exact.
 std::vector<float> random_integers(std::uint64_t count, unsigned seed) {
@@ -42,7 +39,7 @@ std::vector<Factors> some_factors(std::uint64_t columns) {
 class RowSumsTest : public testing::Test {
  protected:
   RowPass sum(const std::vector<float>& values, std::uint64_t rows, std::uint64_t columns,
-              const std::vector<Factors>& factors, double limit = infinity) {
+              const std::vector<Factors>& factors, double limit = test::infinity) {
     const auto path = dir_.path() / "matrix.f32";
     test::write_file(path, values);
     Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = 1, .streams = 3});
@@ -96,8 +93,8 @@ TEST_F(RowSumsTest, WhatIsNotFiniteCountsAsZero) {
     values[place] = 0;
   }
   const RowPass expected = sum(values, rows, columns, factors);
-  values[5 * columns + 700] = nan;
-  values[5 * columns + 1500] = std::numeric_limits<float>::infinity();
+  values[5 * columns + 700] = test::float_nan;
+  values[5 * columns + 1500] = test::float_infinity;
   values[90 * columns] = -1000;  // not below the limit
   const RowPass found = sum(values, rows, columns, factors, 1000);
   for (std::uint64_t i = 0; i < rows; ++i) {

@@ -34,13 +34,14 @@ using test::Copy;
 using test::Fault;
 using test::Sum;
 
-constexpr std::size_t source_bytes = 3 * MiB - 5;                        // less than a chunk
-constexpr std::size_t half_chunk_bytes = 24 * test::partition_elements;  // half of the source
-constexpr std::size_t streams = 2;
-constexpr std::size_t buffers = 2 * streams;  // each holds a chunk
-
 class DeviceMemoryTest : public testing::Test {
  protected:
+  static constexpr std::size_t source_bytes_ = 3 * MiB - 5;  // less than a chunk
+  // Half of the source.
+  static constexpr std::size_t half_chunk_bytes_ = 24 * test::partition_elements;
+  static constexpr std::size_t streams_ = 2;
+  static constexpr std::size_t buffers_ = 2 * streams_;  // each holds a chunk
+
   static std::unique_ptr<Device> faulty(Fault& fault) {
     return test::faulty_device(std::make_unique<test::LateDevice>(),
                                test::DeviceFault::device_memory, fault);
@@ -49,13 +50,13 @@ class DeviceMemoryTest : public testing::Test {
   /// Returns a device with memory for all buffers, of `buffer_bytes` each, and not one byte more.
   static std::unique_ptr<Device> with_room_for(std::size_t buffer_bytes) {
     auto device = std::make_unique<test::LateDevice>();
-    device->device_memory().set_limit(buffers * buffer_bytes);
+    device->device_memory().set_limit(buffers_ * buffer_bytes);
     return device;
   }
 
   /// Runs a fold, expects the right answer, and returns the statistics.
   Stats right_fold(std::unique_ptr<Device> device, Options options = {}) {
-    options.streams = streams;
+    options.streams = streams_;
     options.direct = DirectIo::no;
     Coordinator coordinator(std::move(device), options);
     const auto result = fold(coordinator, Sum{}, open(source_));
@@ -75,7 +76,7 @@ class DeviceMemoryTest : public testing::Test {
   }
 
   test::TempDir dir_;
-  std::vector<std::byte> bytes_ = test::random_bytes(source_bytes, 3);
+  std::vector<std::byte> bytes_ = test::random_bytes(source_bytes_, 3);
   std::filesystem::path source_ = dir_.write("in.u8", bytes_);
 };
 
@@ -83,18 +84,18 @@ TEST_F(DeviceMemoryTest, TakesHalfTheChunkOnce) {
   Fault none(SIZE_MAX, Fault::Mode::once);
   const Stats before = right_fold(faulty(none));
   EXPECT_EQ(before.layout.chunk_bytes, 8 * MiB);
-  for (std::size_t nth = 0; nth < buffers; ++nth) {
+  for (std::size_t nth = 0; nth < buffers_; ++nth) {
     Fault fault(nth, Fault::Mode::once);
     const Stats stats = right_fold(faulty(fault));
-    EXPECT_EQ(stats.layout.chunk_bytes, half_chunk_bytes);
+    EXPECT_EQ(stats.layout.chunk_bytes, half_chunk_bytes_);
     const Reason why = stats.layout.why_chunk.value();
     EXPECT_EQ(why.what, ReasonKind::chunk_halved);
-    EXPECT_EQ(why.figures, (std::vector<std::uint64_t>{half_chunk_bytes, 8 * MiB}));
+    EXPECT_EQ(why.figures, (std::vector<std::uint64_t>{half_chunk_bytes_, 8 * MiB}));
     const std::string& remark = stats.outcome.remarks.back();
     EXPECT_TRUE(remark.ends_with(": " + why.why)) << remark;
     EXPECT_EQ(remark.rfind("using chunks of 1572864 bytes instead of 8388608: the buffers of 2 "
                            "streams take " +
-                               std::to_string(buffers * source_bytes) +
+                               std::to_string(buffers_ * source_bytes_) +
                                " bytes of device memory, of which ",
                            0),
               0u)
@@ -131,13 +132,13 @@ class Zeros final : public Producer {
 
 // The second attempt has the same operation and the same producer as the first.
 TEST_F(DeviceMemoryTest, TakesHalfTheChunkWithWhatIsLeftOfTheFirstAttempt) {
-  const Options two_streams{.streams = streams, .direct = DirectIo::no};
+  const Options two_streams{.streams = streams_, .direct = DirectIo::no};
   {
     Fault fault(0, Fault::Mode::once);
     Coordinator coordinator(faulty(fault), two_streams);
     const auto [end, stats] = fold(coordinator, LastInOrder{}, open(source_));
-    EXPECT_EQ(end, source_bytes);
-    EXPECT_EQ(stats.layout.chunk_bytes, half_chunk_bytes);
+    EXPECT_EQ(end, source_bytes_);
+    EXPECT_EQ(stats.layout.chunk_bytes, half_chunk_bytes_);
   }
   Fault fault(0, Fault::Mode::once);
   Coordinator coordinator(faulty(fault), two_streams);
@@ -148,10 +149,10 @@ TEST_F(DeviceMemoryTest, TakesHalfTheChunkWithWhatIsLeftOfTheFirstAttempt) {
 }
 
 TEST_F(DeviceMemoryTest, FitsInWhatHalfTheChunksTake) {
-  EXPECT_GT(right_fold(with_room_for(source_bytes)).layout.chunk_bytes, source_bytes);
-  EXPECT_EQ(right_fold(with_room_for(source_bytes - 1)).layout.chunk_bytes, half_chunk_bytes);
-  EXPECT_EQ(right_fold(with_room_for(half_chunk_bytes)).layout.chunk_bytes, half_chunk_bytes);
-  EXPECT_EQ(refusal(with_room_for(half_chunk_bytes - 1)).kind(), ErrorKind::memory);
+  EXPECT_GT(right_fold(with_room_for(source_bytes_)).layout.chunk_bytes, source_bytes_);
+  EXPECT_EQ(right_fold(with_room_for(source_bytes_ - 1)).layout.chunk_bytes, half_chunk_bytes_);
+  EXPECT_EQ(right_fold(with_room_for(half_chunk_bytes_)).layout.chunk_bytes, half_chunk_bytes_);
+  EXPECT_EQ(refusal(with_room_for(half_chunk_bytes_ - 1)).kind(), ErrorKind::memory);
 }
 
 TEST_F(DeviceMemoryTest, SaysWhatItWouldHaveNeeded) {
@@ -201,9 +202,9 @@ TEST_F(DeviceMemoryTest, KeepsAChunkThatTheUserHasFixed) {
 
 TEST_F(DeviceMemoryTest, BeginsAMapAnew) {
   const auto target = dir_.path() / "out.u8";
-  for (std::size_t nth = 0; nth < 2 * buffers; ++nth) {
+  for (std::size_t nth = 0; nth < 2 * buffers_; ++nth) {
     Fault fault(nth, Fault::Mode::once);
-    Coordinator coordinator(faulty(fault), {.streams = streams});
+    Coordinator coordinator(faulty(fault), {.streams = streams_});
     map(coordinator, Copy{}, open(source_),
         {.path = target, .type = {ElementType::u1}, .replace = true});
     EXPECT_TRUE(fault.has_struck());
@@ -236,7 +237,7 @@ class FullGpuTest : public DeviceMemoryTest {
 };
 
 TEST_F(FullGpuTest, APassTakesHalfTheChunk) {
-  leave(buffers * chunk_bytes * 3 / 4);
+  leave(buffers_ * chunk_bytes * 3 / 4);
   const Stats stats = right_fold(make_device(DeviceKind::cuda));
   EXPECT_EQ(stats.layout.chunk_bytes, chunk_bytes / 2);
   EXPECT_EQ(
@@ -246,7 +247,7 @@ TEST_F(FullGpuTest, APassTakesHalfTheChunk) {
 }
 
 TEST_F(FullGpuTest, APassThatDoesNotFitSaysWhatItNeeds) {
-  leave(buffers * chunk_bytes / 4);
+  leave(buffers_ * chunk_bytes / 4);
   const Error error = refusal(make_device(DeviceKind::cuda));
   EXPECT_EQ(error.kind(), ErrorKind::memory);
   EXPECT_NE(std::string(error.what()).find("take 16777216 bytes of device memory"),

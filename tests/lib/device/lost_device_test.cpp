@@ -21,39 +21,39 @@
 namespace ooc::detail {
 namespace {
 
+using test::chunk_bytes;
 using test::Copy;
 using test::DeviceCall;
 
-constexpr std::size_t chunk_bytes = 65536;
-constexpr std::size_t streams = 2;
-
-/// Runs `pass` with the device lost at each of its calls. Each of the two lanes may see the error
-/// twice: at a call, and when it waits for its work in flight.
-void expect_no_more_than_is_told(const std::function<void(Coordinator&)>& pass) {
-  bool has_been_lost = true;
-  for (std::size_t nth = 0; has_been_lost; ++nth) {
-    SCOPED_TRACE(nth);
-    std::atomic<std::size_t> calls{0}, refused{0};
-    const auto lose = [&](DeviceCall call) {
-      if (call == DeviceCall::host_memory || calls++ < nth) return;
-      ++refused;
-      throw Error(ErrorKind::device, "the GPU is lost");
-    };
-    Coordinator coordinator(
-        std::make_unique<test::WrappedDevice>(std::make_unique<test::LateDevice>(), lose),
-        {.chunk_bytes = chunk_bytes, .streams = streams});
-    try {
-      pass(coordinator);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::device);
-    }
-    has_been_lost = refused != 0;
-    EXPECT_LE(refused, 2 * streams);
-  }
-}
-
 class LostDeviceTest : public testing::Test {
  protected:
+  static constexpr std::size_t streams_ = 2;
+
+  /// Runs `pass` with the device lost at each of its calls. Each of the two lanes may see the error
+  /// twice: at a call, and when it waits for its work in flight.
+  static void expect_no_more_than_is_told(const std::function<void(Coordinator&)>& pass) {
+    bool has_been_lost = true;
+    for (std::size_t nth = 0; has_been_lost; ++nth) {
+      SCOPED_TRACE(nth);
+      std::atomic<std::size_t> calls{0}, refused{0};
+      const auto lose = [&](DeviceCall call) {
+        if (call == DeviceCall::host_memory || calls++ < nth) return;
+        ++refused;
+        throw Error(ErrorKind::device, "the GPU is lost");
+      };
+      Coordinator coordinator(
+          std::make_unique<test::WrappedDevice>(std::make_unique<test::LateDevice>(), lose),
+          {.chunk_bytes = chunk_bytes, .streams = streams_});
+      try {
+        pass(coordinator);
+      } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::device);
+      }
+      has_been_lost = refused != 0;
+      EXPECT_LE(refused, 2 * streams_);
+    }
+  }
+
   test::TempDir dir_;
   std::filesystem::path source_ = dir_.write("in.u8", test::random_bytes(7 * chunk_bytes, 1));
 };
@@ -76,10 +76,10 @@ TEST_F(LostDeviceTest, IsAskedWhetherKernelsHaveBegunAfterAllThatAnOperatorDoes)
   const auto count = [&](DeviceCall call) { asked += call == DeviceCall::launch; };
   Coordinator coordinator(
       std::make_unique<test::WrappedDevice>(std::make_unique<test::LateDevice>(), count),
-      {.chunk_bytes = chunk_bytes, .streams = streams});
+      {.chunk_bytes = chunk_bytes, .streams = streams_});
   const std::uint64_t chunks =
       fold(coordinator, test::Count<>{}, open(source_)).stats.layout.chunks;
-  EXPECT_EQ(asked, chunks + 2 * streams);
+  EXPECT_EQ(asked, chunks + 2 * streams_);
 }
 
 }  // namespace

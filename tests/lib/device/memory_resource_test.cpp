@@ -13,7 +13,7 @@ namespace ooc::detail {
 namespace {
 
 /// Counts what is in use, and remembers the alignment it was last asked for.
-struct Counts {
+struct UseCounts {
   std::size_t bytes = 0, blocks = 0, alignment = 0;
 
   void* allocate(std::size_t size, std::size_t wanted) {
@@ -31,7 +31,7 @@ struct Counts {
 
 /// A resource as CCCL 3.0 wants it. RMM's, too, has overloads with a stream.
 struct OldResource {
-  Counts* counts;
+  UseCounts* counts;
 
   void* allocate(std::size_t bytes, std::size_t alignment) {
     return counts->allocate(bytes, alignment);
@@ -46,7 +46,7 @@ struct SomeStream {};
 
 /// A resource as CCCL 3.1 wants it: allocate() takes a stream first.
 struct NewResource {
-  Counts* counts;
+  UseCounts* counts;
 
   void* allocate_sync(std::size_t bytes, std::size_t alignment) {
     return counts->allocate(bytes, alignment);
@@ -61,7 +61,7 @@ struct NewResource {
 
 /// A resource that cannot be copied or moved, with the functions of both versions.
 struct Pool : NewResource {
-  explicit Pool(Counts& all) : NewResource{&all} {}
+  explicit Pool(UseCounts& all) : NewResource{&all} {}
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
@@ -81,7 +81,7 @@ concept CanBeAdapted = requires(Resource resource) {
 static_assert(!std::is_base_of_v<std::pmr::memory_resource, MemoryResource>);
 
 static_assert(CanBeAdapted<OldResource> && CanBeAdapted<NewResource>);
-static_assert(!CanBeAdapted<NoResource> && !CanBeAdapted<Counts*>);
+static_assert(!CanBeAdapted<NoResource> && !CanBeAdapted<UseCounts*>);
 
 template <class Resource>
 class MemoryResourceAdaptorTest : public testing::Test {};
@@ -89,7 +89,7 @@ using Resources = testing::Types<OldResource, NewResource>;
 TYPED_TEST_SUITE(MemoryResourceAdaptorTest, Resources);
 
 TYPED_TEST(MemoryResourceAdaptorTest, GivesMemoryOfTheResource) {
-  Counts counts;
+  UseCounts counts;
   TypeParam resource{&counts};
   MemoryResourceAdaptor memory(resource);
   {
@@ -103,7 +103,7 @@ TYPED_TEST(MemoryResourceAdaptorTest, GivesMemoryOfTheResource) {
 }
 
 TYPED_TEST(MemoryResourceAdaptorTest, KeepsAnRvalue) {
-  Counts counts;
+  UseCounts counts;
   MemoryResourceAdaptor memory(TypeParam{&counts});
   static_assert(std::is_same_v<decltype(memory), MemoryResourceAdaptor<TypeParam>>);
   const Buffer buffer(memory, 100);
@@ -111,7 +111,7 @@ TYPED_TEST(MemoryResourceAdaptorTest, KeepsAnRvalue) {
 }
 
 TEST(MemoryResourceAdaptor, RefersToAnLvalueAndPrefersTheFunctionsOfTheLaterVersion) {
-  Counts counts;
+  UseCounts counts;
   Pool pool(counts);
   MemoryResourceAdaptor memory(pool);
   static_assert(std::is_same_v<decltype(memory), MemoryResourceAdaptor<Pool&>>);

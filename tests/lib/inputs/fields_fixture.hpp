@@ -82,7 +82,7 @@ struct Found {
 
 /// Compares each struct, and its neighbours, with the one that belongs at its place.
 template <class Struct>
-struct Compare {
+struct CompareStructs {
   using Input = Struct;
   using Partial = Found;
 
@@ -171,7 +171,7 @@ class FieldsFixture : public testing::TestWithParam<const char*> {
 
   template <class Struct>
   Found compare(const Source& source, std::size_t neighbours = 0) {
-    return fold(*coordinator_, Compare<Struct>{neighbours}, source).value;
+    return fold(*coordinator_, CompareStructs<Struct>{neighbours}, source).value;
   }
 
   Target target(const std::string& name, DType type) const {

@@ -21,18 +21,11 @@
 #include "io/expect_error.hpp"
 #include "support/data_file.hpp"
 #include "support/devices.hpp"
+#include "support/host_operators.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc::detail {
 namespace {
-
-template <class T>
-std::vector<T> on_host(Stream& stream, DeviceSpan<const T> data) {
-  std::vector<T> host(data.size);
-  if (data.size != 0) stream.copy(host.data(), data.data, data.size * sizeof(T));
-  stream.synchronize();
-  return host;
-}
 
 struct Sums {
   std::uint64_t rows = 0;
@@ -48,7 +41,7 @@ struct ColumnSums {
   using Partial = Sums;
 
   void consume(Stream& stream, DeviceRows<const T> in, Sums& sums) const {
-    const std::vector<T> host = on_host<T>(stream, in);
+    const std::vector<T> host = test::on_host(stream, in);
     sums.of_columns.resize(in.columns);
     for (std::size_t i = 0; i < host.size(); ++i) {
       const std::uint64_t row = in.first + i / in.columns;
@@ -66,27 +59,27 @@ struct ColumnSums {
 };
 
 /// A sum that rounds: its bits show the partitions.
-struct RoundedSum {
+struct RoundedElementSum {
   using Input = float;
   using Partial = float;
   void consume(Stream& stream, DeviceSpan<const float> in, float& sum) const {
-    const std::vector<float> host = on_host<float>(stream, in);
+    const std::vector<float> host = test::on_host(stream, in);
     sum = std::accumulate(host.begin(), host.end(), sum);
   }
   void merge(float& total, const float& part) const { total += part; }
 };
 
-struct RoundedRowSum : RoundedSum {
+struct RoundedRowSum : RoundedElementSum {
   using Input = Row<float>;
 };
 
 /// Makes one value of each row: the sum of its elements.
-struct RowSums {
+struct SumEachRow {
   using Input = Row<std::uint32_t>;
   using Output = std::uint32_t;
   void transform(Stream& stream, DeviceRows<const std::uint32_t> in,
                  DeviceSpan<std::uint32_t> out) const {
-    const std::vector<std::uint32_t> host = on_host<std::uint32_t>(stream, in);
+    const std::vector<std::uint32_t> host = test::on_host(stream, in);
     std::vector<std::uint32_t> sums(in.rows());
     for (std::size_t i = 0; i < host.size(); ++i) sums[i / in.columns] += host[i];
     EXPECT_EQ(out.size, sums.size());
@@ -103,7 +96,7 @@ struct FirstAndIndex {
   std::size_t output_columns(std::size_t) const { return 2; }
   void transform(Stream& stream, DeviceRows<const std::uint32_t> in, DeviceRows<std::uint16_t> out,
                  Partial& rows) const {
-    const std::vector<std::uint32_t> host = on_host<std::uint32_t>(stream, in);
+    const std::vector<std::uint32_t> host = test::on_host(stream, in);
     EXPECT_EQ(out.rows(), in.rows());
     EXPECT_EQ(out.first, in.first);
     EXPECT_EQ(out.columns, 2u);
@@ -246,7 +239,7 @@ TEST_P(RowTest, HaveTheSameBitsInEveryRun) {
   };
   const Source narrow = open(npy("narrow.npy", values, {3'000'000, 1}));
   const Source wide = open(npy("wide.npy", values, {30'000, 100}));
-  const std::uint32_t of_elements = sum(RoundedSum{}, narrow, {});
+  const std::uint32_t of_elements = sum(RoundedElementSum{}, narrow, {});
   const std::uint32_t of_rows = sum(RoundedRowSum{}, wide, {});
   for (const std::size_t streams : {1u, 3u}) {
     for (const std::size_t chunk_bytes : {std::size_t{1}, std::size_t{5} << 20}) {
@@ -275,7 +268,7 @@ TEST_P(RowTest, OfAMapAreInChunksOfTheUsualSize) {
   const Source source = open(npy("rows.npy", values, {200, 30'000}));
   Coordinator machine = coordinator({.memory_bytes = 256u << 20});
   const Target target{.path = dir_.path() / "sums.npy", .type = {ElementType::u4}};
-  EXPECT_LE(map(machine, RowSums{}, source, target).stats.layout.chunk_bytes, 16u << 20);
+  EXPECT_LE(map(machine, SumEachRow{}, source, target).stats.layout.chunk_bytes, 16u << 20);
 }
 
 TEST_P(RowTest, AreMappedToElements) {
@@ -283,7 +276,7 @@ TEST_P(RowTest, AreMappedToElements) {
   const Source source = open(npy("rows.npy", values, {300'000, 7}));
   const Target target{.path = dir_.path() / "sums.npy", .type = DType{ElementType::u4, true}};
   Coordinator machine = coordinator();
-  map(machine, RowSums{}, source, target);
+  map(machine, SumEachRow{}, source, target);
   const Source made = open(target.path);
   EXPECT_EQ(std::vector(made.shape().begin(), made.shape().end()),
             (std::vector<std::uint64_t>{300'000}));

@@ -17,7 +17,7 @@
 namespace ooc::detail {
 namespace {
 
-using Sum = test::FloatSum;
+using test::FloatSum;
 
 /// Functions that are templates, deduce what they return, or are overloaded.
 struct Templates {
@@ -43,15 +43,15 @@ struct Lambdas {
 struct Forwards {
   using Input = float;
   using Partial = double;
-  Sum sum{};
+  FloatSum sum{};
   template <class... Args>
   void consume(Args&&... args) const {
     sum.consume(std::forward<Args>(args)...);
   }
   void merge(auto&&... args) const { sum.merge(args...); }
 };
-struct Overloads : Sum {
-  using Sum::consume;
+struct Overloads : FloatSum {
+  using FloatSum::consume;
   void consume(Stream&, DeviceChunk<const double>, double) const {}
   static void merge(double& total, const double& part) { total += part; }
   static void merge(float, float) {}
@@ -74,11 +74,11 @@ struct Unions {  // std::set::merge() is a union
     seen.insert(in.begin(), in.end());
   }
 };
-static_assert(FoldOperator<Sum> && FoldOperator<Templates> && FoldOperator<Lambdas>);
+static_assert(FoldOperator<FloatSum> && FoldOperator<Templates> && FoldOperator<Lambdas>);
 static_assert(FoldOperator<Forwards> && FoldOperator<Overloads> && FoldOperator<HandlesOnly>);
 static_assert(FoldOperator<Unions>);
 
-struct AnyByValue : Sum {
+struct AnyByValue : FloatSum {
   void consume(Stream&, auto in, auto sum) const { sum += in[0]; }
 };
 static_assert(!FoldOperator<AnyByValue> && !FoldOperator<int> && !FoldOperator<Coordinator>);
@@ -94,8 +94,8 @@ TEST(Signature, FunctionsOfAnyKindWork) {
   const std::vector<float> values(100'003, 1.0f);
   Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = 65536});
   const Source source = from_memory(values);
-  const auto [sums, stats] =
-      fold(coordinator, std::tuple{Sum{}, Templates{}, Lambdas{}, Forwards{}, Overloads{}}, source);
+  const auto [sums, stats] = fold(
+      coordinator, std::tuple{FloatSum{}, Templates{}, Lambdas{}, Forwards{}, Overloads{}}, source);
   EXPECT_EQ(sums, (std::tuple{100'003.0, 100'003.0, 100'003.0, 100'003.0, 100'003.0}));
   EXPECT_EQ(fold(coordinator, Unions{}, source).value.size(), 1u);
 }

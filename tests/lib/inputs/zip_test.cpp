@@ -17,19 +17,12 @@
 #include "io/expect_error.hpp"
 #include "support/data_file.hpp"
 #include "support/devices.hpp"
+#include "support/host_operators.hpp"
 #include "support/page_cache.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc::detail {
 namespace {
-
-template <class T>
-std::vector<T> on_host(Stream& stream, DeviceSpan<const T> data) {
-  std::vector<T> host(data.size);
-  stream.copy(host.data(), data.data, data.size * sizeof(T));
-  stream.synchronize();
-  return host;
-}
 
 /// Adds up the values whose mask is not 0. Rounds, on the host, so that its bits show the order.
 struct MaskedSum {
@@ -41,8 +34,8 @@ struct MaskedSum {
                DeviceChunk<const std::uint8_t> mask, float& sum) const {
     EXPECT_EQ(values.first, mask.first);
     ASSERT_EQ(values.size, mask.size);
-    const auto numbers = on_host<float>(stream, values);
-    const auto good = on_host<std::uint8_t>(stream, mask);
+    const auto numbers = test::on_host(stream, values);
+    const auto good = test::on_host(stream, mask);
     for (std::size_t i = 0; i < numbers.size(); ++i) sum += good[i] != 0 ? numbers[i] : 0;
   }
   void merge(float& total, const float& part) const { total += part; }
@@ -53,21 +46,21 @@ struct CountMasked {
   using Partial = std::uint64_t;
   void consume(Stream& stream, DeviceSpan<const float>, DeviceSpan<const std::uint8_t> mask,
                Partial& count) const {
-    for (const std::uint8_t good : on_host<std::uint8_t>(stream, mask)) count += good != 0;
+    for (const std::uint8_t good : test::on_host(stream, mask)) count += good != 0;
   }
   void merge(Partial& total, const Partial& part) const { total += part; }
 };
 
 /// Weights each row of a matrix by an element of a vector and adds up all.
-struct WeightedRows {
+struct WeightedRowsAndOffsets {
   using Input = std::tuple<Row<std::uint16_t>, std::uint32_t, std::uint64_t>;
   using Partial = std::uint64_t;
   void consume(Stream& stream, DeviceRows<const std::uint16_t> rows,
                DeviceChunk<const std::uint32_t> weights, DeviceChunk<const std::uint64_t> offsets,
                Partial& sum) const {
-    const auto elements = on_host<std::uint16_t>(stream, rows);
-    const auto factors = on_host<std::uint32_t>(stream, weights);
-    const auto added = on_host<std::uint64_t>(stream, offsets);
+    const auto elements = test::on_host(stream, rows);
+    const auto factors = test::on_host(stream, weights);
+    const auto added = test::on_host(stream, offsets);
     for (std::size_t i = 0; i < rows.rows(); ++i) {
       sum += added[i];
       for (std::size_t k = 0; k < rows.columns; ++k) {
@@ -84,8 +77,8 @@ struct Add {
   using Output = std::uint32_t;
   void transform(Stream& stream, DeviceChunk<const std::uint32_t> left,
                  DeviceChunk<const std::uint16_t> right, DeviceSpan<std::uint32_t> out) const {
-    auto sums = on_host<std::uint32_t>(stream, left);
-    const auto added = on_host<std::uint16_t>(stream, right);
+    auto sums = test::on_host(stream, left);
+    const auto added = test::on_host(stream, right);
     for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += added[i];
     stream.copy(out.data, sums.data(), sums.size() * sizeof(std::uint32_t));
     stream.synchronize();
@@ -112,8 +105,8 @@ struct ScaledRows {
                  DeviceRows<const std::uint32_t> rows, DeviceRows<std::uint32_t> out) const {
     EXPECT_EQ(out.columns, rows.columns);
     ASSERT_EQ(out.size, rows.size);
-    const auto by = on_host<std::uint32_t>(stream, factors);
-    auto made = on_host<std::uint32_t>(stream, rows);
+    const auto by = test::on_host(stream, factors);
+    auto made = test::on_host(stream, rows);
     for (std::size_t i = 0; i < made.size(); ++i) made[i] *= by[i / rows.columns];
     stream.copy(out.data, made.data(), made.size() * sizeof(std::uint32_t));
     stream.synchronize();
@@ -207,7 +200,8 @@ TEST_P(ZipTest, TakesRowsAndMoreFiles) {
     }
   }
   Coordinator machine = coordinator();
-  EXPECT_EQ(fold(machine, WeightedRows{}, zip(of_rows, of_weights, of_offsets)).value, expected);
+  EXPECT_EQ(fold(machine, WeightedRowsAndOffsets{}, zip(of_rows, of_weights, of_offsets)).value,
+            expected);
 }
 
 TEST_P(ZipTest, MapsTwoFilesToOne) {

@@ -27,22 +27,22 @@ namespace ooc::detail {
 namespace {
 
 using Kind = TraceEvent::Kind;
+using test::chunk_bytes;
 using test::Count;
-using Widen = test::Zero<std::uint8_t, std::uint16_t>;
-
-constexpr std::size_t chunk_bytes = 65536;
-constexpr std::size_t chunks = 40;
-constexpr std::uint64_t source_bytes = chunks * chunk_bytes - 5;
-constexpr std::size_t streams = 3;
-
-std::uint64_t bytes_of(std::size_t chunk) {
-  return std::min<std::uint64_t>(chunk_bytes, source_bytes - chunk * chunk_bytes);
-}
+using WidenToU2 = test::Zero<std::uint8_t, std::uint16_t>;
 
 class TraceEventTest : public testing::TestWithParam<DeviceKind> {
  protected:
+  static constexpr std::size_t chunks_ = 40;
+  static constexpr std::uint64_t bytes_ = chunks_ * chunk_bytes - 5;
+  static constexpr std::size_t streams_ = 3;
+
+  static std::uint64_t bytes_of(std::size_t chunk) {
+    return std::min<std::uint64_t>(chunk_bytes, bytes_ - chunk * chunk_bytes);
+  }
+
   /// Returns options with the same number of streams on both devices.
-  static Options options() { return {.chunk_bytes = chunk_bytes, .streams = streams}; }
+  static Options options() { return {.chunk_bytes = chunk_bytes, .streams = streams_}; }
 
   /// Returns options with an observer that records the events, and throws at those of kind
   /// `failing_`.
@@ -78,8 +78,8 @@ class TraceEventTest : public testing::TestWithParam<DeviceKind> {
   /// Expects one event of this kind for each chunk, with `factor` times the chunk's bytes.
   void expect_every_chunk(Kind kind, std::uint64_t factor = 1) const {
     const std::vector<TraceEvent> some = of(kind);
-    ASSERT_EQ(some.size(), chunks);
-    for (std::size_t k = 0; k < chunks; ++k) {
+    ASSERT_EQ(some.size(), chunks_);
+    for (std::size_t k = 0; k < chunks_; ++k) {
       EXPECT_EQ(some[k].chunk, k);
       EXPECT_EQ(some[k].bytes, bytes_of(k) * factor);
     }
@@ -114,7 +114,7 @@ class TraceEventTest : public testing::TestWithParam<DeviceKind> {
   }
 
   test::TempDir dir_;
-  std::filesystem::path path_ = dir_.write("in.u8", test::random_bytes(source_bytes, 1));
+  std::filesystem::path path_ = dir_.write("in.u8", test::random_bytes(bytes_, 1));
   std::mutex mutex_;
   std::vector<TraceEvent> seen_;
   std::map<std::pair<Kind, std::size_t>, std::set<std::thread::id>> threads_;
@@ -137,7 +137,7 @@ TEST_P(TraceEventTest, AFoldReadsCopiesAndComputesEveryChunkOnce) {
       expect_every_chunk(Kind::read);
       expect_every_chunk(Kind::kernel);
       if (copies()) expect_every_chunk(Kind::h2d);
-      EXPECT_EQ(seen_.size(), chunks * (copies() ? 3 : 2));
+      EXPECT_EQ(seen_.size(), chunks_ * (copies() ? 3 : 2));
       expect_workers(Kind::read, stats.layout.slots);
       expect_workers(Kind::kernel, stats.layout.streams);
       expect_times_that_can_be(since);
@@ -149,13 +149,13 @@ TEST_P(TraceEventTest, AMapAlsoBringsBackAndWritesEveryChunkOnce) {
   OOC_SKIP_WITHOUT(GetParam());
   Coordinator coordinator(device(), options());
   const auto since = TraceEvent::Clock::now();
-  const Stats stats = map(coordinator, Widen{}, source(), target(), observed()).stats;
+  const Stats stats = map(coordinator, WidenToU2{}, source(), target(), observed()).stats;
   expect_every_chunk(Kind::read);
   expect_every_chunk(Kind::kernel);
   expect_every_chunk(Kind::write, 2);
   if (copies()) expect_every_chunk(Kind::h2d);
   if (copies()) expect_every_chunk(Kind::d2h, 2);
-  EXPECT_EQ(seen_.size(), chunks * (copies() ? 5 : 3));
+  EXPECT_EQ(seen_.size(), chunks_ * (copies() ? 5 : 3));
   expect_workers(Kind::write, stats.layout.slots);
   expect_times_that_can_be(since);
 }
@@ -166,16 +166,16 @@ TEST_P(TraceEventTest, EachLaneReportsFromItsOwnThread) {
   std::atomic<std::size_t> begun{0};
   const Count<> on_all_lanes{[&](std::uint64_t) {
     ++begun;
-    while (begun < streams) std::this_thread::yield();  // each lane has a chunk then
+    while (begun < streams_) std::this_thread::yield();  // each lane has a chunk then
   }};
   fold(coordinator, on_all_lanes, source(), observed());
   std::set<std::thread::id> lanes;
-  for (std::size_t lane = 0; lane < streams; ++lane) {
+  for (std::size_t lane = 0; lane < streams_; ++lane) {
     const auto& threads = threads_[{Kind::kernel, lane}];
     EXPECT_EQ(threads.size(), 1u);
     lanes.insert(threads.begin(), threads.end());
   }
-  EXPECT_EQ(lanes.size(), streams);
+  EXPECT_EQ(lanes.size(), streams_);
   EXPECT_FALSE(lanes.contains(std::this_thread::get_id()));
 }
 
@@ -198,7 +198,7 @@ TEST_P(TraceEventTest, WhatTheObserverThrowsEndsThePass) {
   for (const Kind kind : kinds) {
     failing_ = kind;
     try {
-      map(coordinator, Widen{}, source(), target(), observed()).stats;
+      map(coordinator, WidenToU2{}, source(), target(), observed()).stats;
       FAIL() << "no error of an observer of kind " << static_cast<int>(kind);
     } catch (const std::runtime_error& error) {
       EXPECT_STREQ(error.what(), "the observer's own error");
@@ -206,7 +206,7 @@ TEST_P(TraceEventTest, WhatTheObserverThrowsEndsThePass) {
     EXPECT_FALSE(std::filesystem::exists(target().path));
     failing_.reset();
     seen_.clear();
-    EXPECT_EQ(fold(coordinator, Count<>{}, source(), observed()).value, source_bytes);
+    EXPECT_EQ(fold(coordinator, Count<>{}, source(), observed()).value, bytes_);
     expect_every_chunk(Kind::kernel);
   }
 }

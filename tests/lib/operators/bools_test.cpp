@@ -57,7 +57,7 @@ std::vector<std::uint8_t> stored() {
   return bytes;
 }
 
-struct Sum {
+struct SumBytes {
   using Input = std::uint8_t;
   using Partial = std::uint64_t;
   void consume(Stream& stream, DeviceChunk<const Input> in, Partial& sum) const {
@@ -123,7 +123,7 @@ INSTANTIATE_TEST_SUITE_P(All, BoolsTest, testing::Values("cpu", "cuda", "late", 
                          [](const auto& device) { return std::string(device.param); });
 
 TEST_P(BoolsTest, AreZeroOrOneInFolds) {
-  EXPECT_EQ(fold(*coordinator_, Sum{}, bools()).value, count / 2);
+  EXPECT_EQ(fold(*coordinator_, SumBytes{}, bools()).value, count / 2);
 }
 
 TEST_P(BoolsTest, AreZeroOrOneInStructs) {
@@ -165,9 +165,9 @@ TEST_P(BoolsTest, KeepTheChecksumOfTheirBytes) {
   const std::vector<std::uint8_t> bytes = stored();
   const Source same = open(dir_.write("same.u8", std::as_bytes(std::span(bytes))));
   const PassOptions wanted{.checksum = true};
-  const auto raw = fold(*coordinator_, Sum{}, same, wanted);
+  const auto raw = fold(*coordinator_, SumBytes{}, same, wanted);
   // The header is not among the data.
-  EXPECT_EQ(fold(*coordinator_, Sum{}, bools(), wanted).stats.outcome.checksum,
+  EXPECT_EQ(fold(*coordinator_, SumBytes{}, bools(), wanted).stats.outcome.checksum,
             raw.stats.outcome.checksum);
   EXPECT_GT(raw.value, count);
 }

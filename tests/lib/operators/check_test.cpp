@@ -23,7 +23,7 @@
 namespace ooc::detail {
 namespace {
 
-std::vector<float> numbers(std::size_t count) {
+std::vector<float> counting_up(std::size_t count) {
   std::vector<float> values(count);
   std::iota(values.begin(), values.end(), 1.0f);
   return values;
@@ -41,14 +41,14 @@ class CheckTest : public testing::Test {
                        [&] { accept(op); });
   }
 
-  std::vector<float> values_ = numbers(10'007);
+  std::vector<float> values_ = counting_up(10'007);
   Coordinator coordinator_{make_device(DeviceKind::cpu), {.streams = 2}};
 };
 
-using Sum = test::FloatSum;
+using test::FloatSum;
 
 /// A float loses what is small beside the sum, which is no fault.
-struct RoundedSum {
+struct SumInFloat {
   using Input = float;
   using Partial = float;
   void consume(Stream&, DeviceSpan<const float> in, float& sum) const {
@@ -57,7 +57,7 @@ struct RoundedSum {
   void merge(float& total, const float& part) const { total += part; }
 };
 
-struct SumByPlace : Sum {
+struct SumByPlace : FloatSum {
   static constexpr Merge merge_order = Merge::by_place;
   void merge(double& total, double& part) const { total += std::exchange(part, 0.0); }
 };
@@ -93,15 +93,15 @@ struct MeanOfNeighbours {
 };
 
 TEST_F(CheckTest, AcceptsWhatIsRight) {
-  accept(Sum{});
-  accept(RoundedSum{});
+  accept(FloatSum{});
+  accept(SumInFloat{});
   accept(SumByPlace{});
   accept(Joined{});
   accept(MeanOfNeighbours{});
-  check(Sum{}, from_memory(values_));
+  check(FloatSum{}, from_memory(values_));
 }
 
-struct Assigned : Sum {
+struct Assigned : FloatSum {
   void consume(Stream&, DeviceSpan<const float> in, double& sum) const {
     sum = std::accumulate(in.begin(), in.end(), 0.0);
   }
@@ -111,7 +111,7 @@ TEST_F(CheckTest, FindsAPartialThatIsAssigned) {
   refuse(Assigned{}, "consume() adds to its Partial, and never assigns it");
 }
 
-struct Means : Sum {
+struct Means : FloatSum {
   void merge(double& total, const double& part) const {
     total = total == 0 ? part : part == 0 ? total : (total + part) / 2;
   }
@@ -153,7 +153,7 @@ TEST_F(CheckTest, FindsAPartialThatIsNotNeutral) {
   accept(Smallest{});
 }
 
-struct Chunked : Sum {
+struct Chunked : FloatSum {
   void consume(Stream&, DeviceSpan<const float> in, double& calls) const {
     calls += in.size != 0 ? 1 : 0;
   }
@@ -163,7 +163,7 @@ TEST_F(CheckTest, FindsAResultThatDependsOnHowTheDataAreDivided) {
   refuse(Chunked{}, "the result does not depend on how the data are divided");
 }
 
-struct CountedAgain : Sum {
+struct CountedAgain : FloatSum {
   static constexpr Merge merge_order = Merge::by_place;
   void merge(double& total, double& part) const { total += part; }
 };
@@ -172,10 +172,10 @@ TEST_F(CheckTest, FindsAPartThatKeepsWhatWasMerged) {
   refuse(CountedAgain{}, "merge() of Merge::by_place removes from the part what it has merged");
 }
 
-struct NotReset : Sum {
+struct NotReset : FloatSum {
   void reset(Stream&, double&) const {}
 };
-struct NotSaved : Sum {
+struct NotSaved : FloatSum {
   void save(const double&, std::vector<std::byte>&) const {}
   void load(std::span<const std::byte>, double&) const {}
 };
@@ -185,34 +185,34 @@ TEST_F(CheckTest, FindsWrongResetsAndSaves) {
   refuse(NotSaved{}, "load() reads what save() has written");
 }
 
-struct InPartitions : Sum {
+struct SumInPartitions : FloatSum {
   static constexpr std::size_t partition_records = 1024;
   void consume(Stream& stream, DeviceChunk<const float> in, double& sum) const {
     EXPECT_EQ(in.first % 1024, 0u);
-    Sum::consume(stream, in, sum);
+    FloatSum::consume(stream, in, sum);
   }
 };
 
 TEST_F(CheckTest, DividesAtPartitions) {
-  accept(InPartitions{});
+  accept(SumInPartitions{});
   values_.resize(3 * 1024 - 1);
   test::expect_error(ErrorKind::usage, "check() needs three partitions of the operator: 3072",
-                     [&] { accept(InPartitions{}); });
+                     [&] { accept(SumInPartitions{}); });
 }
 
 TEST_F(CheckTest, NeedsThreeRecords) {
   values_.resize(3);
-  accept(Sum{});
+  accept(FloatSum{});
   refuse(Assigned{}, "consume() adds to its Partial, and never assigns it");
   values_.resize(2);
   test::expect_error(ErrorKind::usage, "check() needs a source of 3 records at least",
-                     [&] { accept(Sum{}); });
+                     [&] { accept(FloatSum{}); });
 }
 
 TEST_F(CheckTest, ComparesAsItIsTold) {
   const auto never = [](double, double) { return false; };
   test::expect_error(ErrorKind::verify, "Partial{} is neutral",
-                     [&] { check(coordinator_, Sum{}, from_memory(values_), never); });
+                     [&] { check(coordinator_, FloatSum{}, from_memory(values_), never); });
 }
 
 }  // namespace

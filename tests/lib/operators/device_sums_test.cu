@@ -40,7 +40,7 @@ struct AddColumn {
 };
 
 template <class T, Merge order>
-struct ColumnSums {
+struct DeviceColumnSums {
   using Input = Row<float>;
   using Partial = DeviceSums<T>;
   static constexpr Merge merge_order = order;
@@ -57,7 +57,7 @@ struct ColumnSums {
 };
 
 /// Copies the rows and adds them up on the way.
-struct CopyAndSum : ColumnSums<float, Merge::by_partition> {
+struct CopyAndSum : DeviceColumnSums<float, Merge::by_partition> {
   using Output = Row<float>;
   void transform(Stream& stream, DeviceRows<const float> in, DeviceRows<float> out,
                  Partial& sums) const {
@@ -104,14 +104,17 @@ TEST_P(DeviceSumsTest, AreThoseOfAPlainLoop) {
     expected[i % columns] += static_cast<std::uint64_t>(values_[i]);
   }
   for (const std::size_t streams : {1u, 3u}) {
-    EXPECT_EQ((sums_of(ColumnSums<std::uint64_t, Merge::unordered>{}, streams).values()), expected);
-    EXPECT_EQ((sums_of(ColumnSums<std::uint64_t, Merge::by_place>{}, streams).values()), expected);
-    EXPECT_EQ((sums_of(ColumnSums<std::uint64_t, Merge::in_order>{}, streams).values()), expected);
+    EXPECT_EQ((sums_of(DeviceColumnSums<std::uint64_t, Merge::unordered>{}, streams).values()),
+              expected);
+    EXPECT_EQ((sums_of(DeviceColumnSums<std::uint64_t, Merge::by_place>{}, streams).values()),
+              expected);
+    EXPECT_EQ((sums_of(DeviceColumnSums<std::uint64_t, Merge::in_order>{}, streams).values()),
+              expected);
   }
 }
 
 TEST_P(DeviceSumsTest, HaveTheSameBitsForAnyChunkSizeIfMergedByPartition) {
-  const ColumnSums<float, Merge::by_partition> op;
+  const DeviceColumnSums<float, Merge::by_partition> op;
   const std::vector<float> expected = sums_of(op, 1).values();
   double all = 0, sums = 0;
   for (const float value : values_) all += value;
@@ -125,7 +128,7 @@ TEST_P(DeviceSumsTest, AreGatheredByAMapToo) {
   Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 256 * KiB});
   const Target target{.path = dir_.path() / "copy.f32", .type = {ElementType::f4}};
   EXPECT_EQ(map(coordinator, CopyAndSum{}, *source_, target).value.values(),
-            sums_of(ColumnSums<float, Merge::by_partition>{}, 1).values());
+            sums_of(DeviceColumnSums<float, Merge::by_partition>{}, 1).values());
 }
 
 TEST_P(DeviceSumsTest, OfNothingHaveNoValues) {
@@ -133,7 +136,7 @@ TEST_P(DeviceSumsTest, OfNothingHaveNoValues) {
   const Source empty = open_bytes(path_);
   Coordinator coordinator(make_device(GetParam()));
   const DeviceSums<float> total =
-      fold(coordinator, ColumnSums<float, Merge::by_partition>{}, empty).value;
+      fold(coordinator, DeviceColumnSums<float, Merge::by_partition>{}, empty).value;
   EXPECT_TRUE(total.values().empty());
   EXPECT_EQ(total.size(), 0u);
 }

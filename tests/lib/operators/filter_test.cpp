@@ -192,6 +192,7 @@ INSTANTIATE_TEST_SUITE_P(Machines, FilterTest, test::all_machines, test::machine
 
 TEST_P(FilterTest, KeepsRecordsInTheirOrder) {
   for (const Value limit : {0u, 1u, 3u, 500u, 999u, 1000u}) {
+    const std::vector<Value> expected = below(limit);
     for (const std::size_t chunk : {std::size_t{0}, std::size_t{65536} * 4}) {
       for (const EngineKind engine : {EngineKind::automatic, EngineKind::threads}) {
         for (const DirectIo direct : {DirectIo::automatic, DirectIo::no}) {
@@ -199,7 +200,6 @@ TEST_P(FilterTest, KeepsRecordsInTheirOrder) {
               coordinator({.chunk_bytes = chunk, .streams = 3, .engine = engine, .direct = direct});
           const auto [found, stats] =
               filter(filters, KeepBelow{limit}, source(), target("kept.u32"));
-          const std::vector<Value> expected = below(limit);
           EXPECT_EQ(found.seen, count_);
           EXPECT_EQ(found.kept, expected.size());
           EXPECT_EQ(read<Value>("kept.u32"), expected) << limit << ", chunks of " << chunk;

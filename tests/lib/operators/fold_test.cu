@@ -32,7 +32,7 @@ struct Above {
   constexpr bool operator()(float value) const { return value > threshold; }
 };
 
-struct CountAbove {
+struct CountAboveThreshold {
   using Input = float;
   using Partial = std::uint64_t;
   static constexpr std::size_t partition_records = 65536;
@@ -100,7 +100,7 @@ TEST_P(FoldTest, AgreesWithAPlainLoop) {
   for (const std::size_t chunk : {256 * KiB, 1 * MiB, 64 * MiB}) {
     for (const std::size_t streams : {1u, 2u, 5u}) {
       Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = chunk, .streams = streams});
-      const auto result = fold(coordinator, CountAbove{0.25f}, open_bytes(path));
+      const auto result = fold(coordinator, CountAboveThreshold{0.25f}, open_bytes(path));
       EXPECT_EQ(result.value, static_cast<std::uint64_t>(expected));
       EXPECT_EQ(result.stats.outcome.bytes, values.size() * sizeof(float));
       EXPECT_FALSE(result.stats.outcome.partial);
@@ -111,7 +111,7 @@ TEST_P(FoldTest, AgreesWithAPlainLoop) {
 TEST_P(FoldTest, AllocatesNothingOnceAChunkHasPassed) {
   OOC_SKIP_WITHOUT(GetParam());
   const auto pass = [](Coordinator& coordinator, const Source& source) {
-    return fold(coordinator, CountAbove{0.5f}, source).stats;
+    return fold(coordinator, CountAboveThreshold{0.5f}, source).stats;
   };
   test::expect_no_allocation_per_chunk(GetParam(), pass);
 }
@@ -135,14 +135,15 @@ TEST_P(FoldTest, OfSeveralOperatorsEachFindsWhatItFindsAlone) {
   const auto path = dir_.path() / "values.f32";
   test::write_file(path, random_floats(20 * 65536 + 7));
   const Source source = open_bytes(path);
-  const std::tuple operators{CountAbove{0.25f}, Positions<float>{}, CountAbove{0.75f}};
+  const std::tuple operators{CountAboveThreshold{0.25f}, Positions<float>{},
+                             CountAboveThreshold{0.75f}};
   for (const std::size_t streams : {1u, 3u, 40u}) {
     Coordinator coordinator(make_device(GetParam()),
                             {.chunk_bytes = 256 * KiB, .streams = streams});
     const auto [found, stats] = fold(coordinator, operators, source);
     const auto& [many, seen, few] = found;
-    EXPECT_EQ(many, fold(coordinator, CountAbove{0.25f}, source).value);
-    EXPECT_EQ(few, fold(coordinator, CountAbove{0.75f}, source).value);
+    EXPECT_EQ(many, fold(coordinator, CountAboveThreshold{0.25f}, source).value);
+    EXPECT_EQ(few, fold(coordinator, CountAboveThreshold{0.75f}, source).value);
     EXPECT_EQ(seen, fold(coordinator, Positions<float>{}, source).value);
     EXPECT_EQ(seen.firsts.size(), stats.layout.chunks);
     EXPECT_EQ(stats.outcome.bytes, source.bytes());
@@ -168,8 +169,8 @@ TEST_P(FoldTest, NeedsElementsOfItsType) {
   const auto odd = dir_.path() / "odd.bin";
   test::write_file(odd, std::vector<std::uint8_t>(7));
   Coordinator coordinator(make_device(GetParam()));
-  EXPECT_THROW(fold(coordinator, CountAbove{0}, open(path)), Error);
-  EXPECT_THROW(fold(coordinator, CountAbove{0}, open_bytes(odd)), Error);
+  EXPECT_THROW(fold(coordinator, CountAboveThreshold{0}, open(path)), Error);
+  EXPECT_THROW(fold(coordinator, CountAboveThreshold{0}, open_bytes(odd)), Error);
 }
 
 }  // namespace

@@ -20,11 +20,9 @@
 namespace ooc::detail {
 namespace {
 
+using test::chunk_bytes;
 using test::Copy;
-using Widen = test::Zero<std::uint8_t, std::uint64_t>;
-
-constexpr std::size_t chunk_bytes = 65536;
-constexpr std::size_t chunks = 30;
+using WidenToU8 = test::Zero<std::uint8_t, std::uint64_t>;
 
 /// Copies and counts bytes. Its check fails if there are more than `most`.
 struct CountingCopy {
@@ -46,6 +44,8 @@ struct CountingCopy {
 
 class MapFaultTest : public testing::TestWithParam<DeviceKind> {
  protected:
+  static constexpr std::size_t chunks_ = 30;
+
   std::unique_ptr<Device> device() const { return make_device(GetParam()); }
 
   Target target() const { return {.path = target_, .type = {ElementType::u1}, .replace = true}; }
@@ -75,7 +75,7 @@ class MapFaultTest : public testing::TestWithParam<DeviceKind> {
 
   test::TempDir dir_;
   std::filesystem::path source_ =
-      dir_.write("source.u8", test::random_bytes(chunks* chunk_bytes - 5, 1));
+      dir_.write("source.u8", test::random_bytes(chunks_* chunk_bytes - 5, 1));
   std::filesystem::path target_ = dir_.write("target.bin", "old");
 };
 
@@ -98,7 +98,7 @@ TEST_P(MapFaultTest, AResultThatDoesNotWithstandItsCheckIsNotWritten) {
   Coordinator coordinator(device(), {.chunk_bytes = chunk_bytes, .streams = 3});
   EXPECT_EQ(error_of_map(coordinator, CountingCopy{.most = 1000}), "too many bytes");
   expect_untouched();
-  const std::uint64_t bytes = chunks * chunk_bytes - 5;
+  const std::uint64_t bytes = chunks_ * chunk_bytes - 5;
   EXPECT_EQ(map(coordinator, CountingCopy{.most = bytes}, source(), target()).value, bytes);
   EXPECT_EQ(std::filesystem::file_size(target_), bytes);
 }
@@ -132,7 +132,7 @@ TEST_P(MapFaultTest, AnErrorOfEitherDiskLeavesTheOldFile) {
 
 TEST_P(MapFaultTest, WritesNothingIfItIsStopped) {
   OOC_SKIP_WITHOUT(GetParam());
-  for (const std::uint64_t chunk : {std::size_t{0}, std::size_t{5}, std::size_t{11}, chunks - 1}) {
+  for (const std::uint64_t chunk : {std::size_t{0}, std::size_t{5}, std::size_t{11}, chunks_ - 1}) {
     std::stop_source stop;
     Coordinator coordinator(device(), {.chunk_bytes = chunk_bytes,
                                        .streams = 2,
@@ -155,7 +155,7 @@ TEST_P(MapFaultTest, KeepsToTheMemoryItWasGiven) {
   for (const std::size_t limit : {4 * MiB, 8 * MiB, 32 * MiB}) {
     Coordinator coordinator(device(),
                             {.streams = 2, .memory_bytes = limit, .device_bytes = 4 * limit});
-    map(coordinator, Widen{}, source(),
+    map(coordinator, WidenToU8{}, source(),
         {.path = target_, .type = {ElementType::u8}, .replace = true});
     EXPECT_EQ(std::filesystem::file_size(target_), 8 * std::filesystem::file_size(source_));
     EXPECT_LE(coordinator.device().host_memory().peak_bytes(), limit);
@@ -173,8 +173,8 @@ TEST_P(MapFaultTest, KeepsToTheMemoryFromPassToPass) {
   for (int round = 0; round < 2; ++round) {
     map(coordinator, Copy{}, source(), target());
     map(coordinator, Copy{}, gathered, target());
-    map(coordinator, Widen{}, gathered, wide);
-    map(coordinator, Widen{}, source(), wide);
+    map(coordinator, WidenToU8{}, gathered, wide);
+    map(coordinator, WidenToU8{}, source(), wide);
   }
   EXPECT_LE(coordinator.device().host_memory().peak_bytes(), limit);
 }

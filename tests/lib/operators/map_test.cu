@@ -35,7 +35,7 @@ struct HalfOf {
 };
 
 template <class In, class Out = In>
-struct Halve {
+struct HalveOnDevice {
   using Input = In;
   using Output = Out;
 
@@ -132,7 +132,7 @@ TEST_P(MapTest, WritesWhatTheOperatorMakesOfEachElement) {
     const auto path = make_file(values, "in.f32");
     for (const char* name : {"out.f32", "out.npy"}) {
       const Target out = target<float>(name);
-      const Stats stats = map(coordinator, Halve<float>{}, open(path), out).stats;
+      const Stats stats = map(coordinator, HalveOnDevice<float>{}, open(path), out).stats;
       EXPECT_EQ(values_in<float>(out.path), halves_of(values)) << count << " in " << name;
       EXPECT_EQ(stats.outcome.bytes, count * sizeof(float));
       EXPECT_EQ(stats.outcome.bytes_written, count * sizeof(float));
@@ -158,7 +158,7 @@ TEST_P(MapTest, WritesTheSameFileHoweverItRuns) {
                                                             .engine = engine,
                                                             .direct = direct});
           const Target out = target<float>("out.npy");
-          map(coordinator, Halve<float>{}, source, out);
+          map(coordinator, HalveOnDevice<float>{}, source, out);
           EXPECT_EQ(values_in<float>(out.path), expected)
               << streams << " streams, chunks of " << chunk;
         }
@@ -178,7 +178,7 @@ TEST_P(MapTest, WritesToMemory) {
     Coordinator coordinator(make_device(GetParam()), {.engine = engine});
     Target out = target<float>("out.f32");
     out.path = memory.path() / "out.f32";
-    const Stats stats = map(coordinator, Halve<float>{}, source, out).stats;
+    const Stats stats = map(coordinator, HalveOnDevice<float>{}, source, out).stats;
     EXPECT_EQ(values_in<float>(out.path), halves_of(values));
     const Reason reason{ReasonKind::buffered_writes, "tmpfs has no disk under it"};
     EXPECT_EQ(std::ranges::count(stats.layout.reasons, reason), 1);
@@ -190,12 +190,13 @@ TEST_P(MapTest, ElementsMayGrowAndShrink) {
   Coordinator coordinator(make_device(GetParam()), {.streams = 3});
   const auto bytes = random_values<std::uint8_t>(1'000'003);
   const Target wide = target<double>("wide.npy");
-  map(coordinator, Halve<std::uint8_t, double>{}, open(make_file(bytes, "in.u8")), wide);
+  map(coordinator, HalveOnDevice<std::uint8_t, double>{}, open(make_file(bytes, "in.u8")), wide);
   EXPECT_EQ(values_in<double>(wide.path), (halves_of<std::uint8_t, double>(bytes)));
 
   const auto doubles = random_values<double>(1'000'003);
   const Target narrow = target<std::uint8_t>("narrow.u8");
-  map(coordinator, Halve<double, std::uint8_t>{}, open(make_file(doubles, "in.f64")), narrow);
+  map(coordinator, HalveOnDevice<double, std::uint8_t>{}, open(make_file(doubles, "in.f64")),
+      narrow);
   EXPECT_EQ(values_in<std::uint8_t>(narrow.path), (halves_of<double, std::uint8_t>(doubles)));
 }
 
@@ -211,7 +212,7 @@ TEST_P(MapTest, SwapsBytesOnBothSides) {
           open(in_swapped ? foreign : native, {.type = DType{ElementType::f4, in_swapped}});
       Target out = target<float>("out.npy");
       out.type->swapped = out_swapped;
-      map(coordinator, Halve<float>{}, source, out);
+      map(coordinator, HalveOnDevice<float>{}, source, out);
       const auto halves = halves_of(values);
       EXPECT_EQ(values_in<float>(out.path), out_swapped ? swapped(halves) : halves);
       EXPECT_EQ(open(out.path).type(), out.type);
@@ -247,7 +248,7 @@ TEST_P(MapTest, TheShapeIsWrittenAsItWasAskedFor) {
   const auto values = random_values<std::uint32_t>(60);
   Target out = target<std::uint32_t>("out.npy");
   out.shape = {3, 4, 5};
-  map(coordinator, Halve<std::uint32_t>{}, open(make_file(values, "in.u32")), out);
+  map(coordinator, HalveOnDevice<std::uint32_t>{}, open(make_file(values, "in.u32")), out);
   const Source written = open(out.path);
   EXPECT_TRUE(std::ranges::equal(written.shape(), out.shape));
   EXPECT_EQ(values_in<std::uint32_t>(out.path), halves_of(values));
@@ -257,7 +258,7 @@ TEST_P(MapTest, AllocatesNothingOnceAChunkHasPassed) {
   OOC_SKIP_WITHOUT(GetParam());
   const Target out = target<float>("out.f32");
   const auto pass = [&](Coordinator& coordinator, const Source& source) {
-    return map(coordinator, Halve<float>{}, source, out).stats;
+    return map(coordinator, HalveOnDevice<float>{}, source, out).stats;
   };
   test::expect_no_allocation_per_chunk(GetParam(), pass);
 }
@@ -266,9 +267,10 @@ TEST_P(MapTest, NeedsElementsOfItsTypesOnBothSides) {
   OOC_SKIP_WITHOUT(GetParam());
   Coordinator coordinator(make_device(GetParam()));
   const auto path = make_file(random_values<float>(10), "in.f32");
-  EXPECT_THROW(map(coordinator, Halve<double>{}, open(path), target<double>("out")), Error);
-  EXPECT_THROW(map(coordinator, Halve<float>{}, open(path), target<double>("out")), Error);
-  EXPECT_THROW(map(coordinator, Halve<float>{}, open(path), target<std::int32_t>("out")), Error);
+  EXPECT_THROW(map(coordinator, HalveOnDevice<double>{}, open(path), target<double>("out")), Error);
+  EXPECT_THROW(map(coordinator, HalveOnDevice<float>{}, open(path), target<double>("out")), Error);
+  EXPECT_THROW(map(coordinator, HalveOnDevice<float>{}, open(path), target<std::int32_t>("out")),
+               Error);
   EXPECT_EQ(dir_.names(), std::vector<std::string>{"in.f32"});
 }
 

@@ -115,7 +115,8 @@ struct RunningSum {
   }
   void finish(Stream& stream, DeviceSpan<float> out, const float* before) const {
     std::vector<float> sums = on_host(stream, out);
-    for (float& sum : sums) sum += value_of(stream, before);
+    const float carry = value_of(stream, before);
+    for (float& sum : sums) sum += carry;
     to_device(stream, out.data, std::span<const float>(sums));
   }
   static float value_of(Stream& stream, const float* place) {

@@ -146,8 +146,7 @@ TEST_P(OutputJobRefusedTest, AnotherRunLeavesTheOutputAlone) {
   EXPECT_EQ(names_in(made_), std::vector<std::string>{"halves.npy"});
 }
 
-/// Without a name.
-struct Doubled : test::Doubled {};
+struct UnnamedDoubled : test::Doubled {};
 struct Smoothed : Halve {
   std::size_t before() const { return 1; }
   void transform(Stream& stream, DeviceWindow<const float> in, DeviceChunk<double> out) const {
@@ -156,7 +155,7 @@ struct Smoothed : Halve {
     EXPECT_GE(in.size, out.size);
   }
 };
-struct Zeros {
+struct WriteZeros {
   using Output = float;
   void produce(Stream&, DeviceChunk<float>) const {}
 };
@@ -165,11 +164,11 @@ TEST_P(OutputJobRefusedTest, RefusesJobsThatCannotGoOn) {
   Coordinator coordinator = machine();
   const Target target = target_in(made_, "made.bin", ElementType::f4);
   expect_error(ErrorKind::usage, "the findings of this operator cannot be saved",
-               [&] { map(coordinator, Doubled{}, data_, target, after_each()); });
+               [&] { map(coordinator, UnnamedDoubled{}, data_, target, after_each()); });
   expect_error(ErrorKind::usage, "the findings of this operator cannot be saved",
                [&] { map(coordinator, Smoothed{}, data_, halves(), after_each()); });
   expect_error(ErrorKind::usage, "a job of this kind has no checkpoint",
-               [&] { write(coordinator, Zeros{}, target, 5, after_each()); });
+               [&] { write(coordinator, WriteZeros{}, target, 5, after_each()); });
   PassOptions wanted = after_each();
   wanted.checksum = true;
   expect_error(ErrorKind::usage, "has no checksum",

@@ -34,7 +34,7 @@ T value_of(Stream& stream, const T* place) {
 }
 
 /// The running sum of integers.
-struct RunningSum {
+struct RunningIntegerSum {
   using Input = std::int32_t;
   using Output = std::int64_t;
   using Carry = std::int64_t;
@@ -59,7 +59,7 @@ struct RunningSum {
 };
 
 /// The running sum of floats, which rounds, and how many there were before each partition.
-struct RoundedSum {
+struct RunningFloatSum {
   using Input = float;
   using Output = std::tuple<float, std::uint32_t>;
   struct Carry {
@@ -93,10 +93,10 @@ struct RoundedSum {
 };
 
 /// Fails in join() at the third partition.
-struct FailingJoin : RunningSum {
+struct FailingJoin : RunningIntegerSum {
   void join(Stream& stream, const Carry* before, const Carry* own, Carry* after) const {
     if (value_of(stream, before) > 8192) throw Error(ErrorKind::bad_input, "enough");
-    RunningSum::join(stream, before, own, after);
+    RunningIntegerSum::join(stream, before, own, after);
   }
 };
 
@@ -131,7 +131,8 @@ TEST_P(ScanTest, SumsFromTheBeginning) {
       Coordinator coordinator(test::make_device(GetParam()),
                               {.chunk_bytes = chunk, .streams = streams});
       const Stats stats =
-          scan(coordinator, RunningSum{}, numbers, target("sums.i64", ElementType::i8)).stats;
+          scan(coordinator, RunningIntegerSum{}, numbers, target("sums.i64", ElementType::i8))
+              .stats;
       EXPECT_TRUE(stats.layout.in_order);
       EXPECT_TRUE(test::read_whole(dir_.path() / "sums.i64") ==
                   std::string(reinterpret_cast<const char*>(expected.data()),
@@ -153,7 +154,7 @@ TEST_P(ScanTest, HasTheSameBitsInChunksOfAnySize) {
                               {.chunk_bytes = chunk, .streams = streams});
       const std::array targets{target("sums.f32", ElementType::f4),
                                target("before.u32", ElementType::u4)};
-      scan(coordinator, RoundedSum{}, numbers, targets);
+      scan(coordinator, RunningFloatSum{}, numbers, targets);
       const std::string sums = test::read_whole(dir_.path() / "sums.f32");
       EXPECT_EQ(sums.size(), count_ * sizeof(float));
       if (first.empty()) first = sums;
@@ -173,7 +174,7 @@ TEST_P(ScanTest, EndsWhenAJoinFails) {
     EXPECT_STREQ(error.what(), "enough");
   }
   EXPECT_EQ(dir_.names(), std::vector<std::string>{"values.i32"});
-  scan(coordinator, RunningSum{}, numbers, target("sums.i64", ElementType::i8));
+  scan(coordinator, RunningIntegerSum{}, numbers, target("sums.i64", ElementType::i8));
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ struct HostWindow {
 };
 
 /// Adds up the sums around all elements, weighted by their index.
-struct WindowSum {
+struct SumsAround {
   using Input = Value;
   using Partial = std::uint64_t;
   static constexpr std::size_t partition_records = 4096;
@@ -67,11 +67,11 @@ struct WindowSum {
   void merge(Partial& total, const Partial& part) const { total += part; }
 };
 
-struct InOrder : WindowSum {
+struct SumsAroundInOrder : SumsAround {
   static constexpr Merge merge_order = Merge::in_order;
 };
 
-struct Unordered : WindowSum {
+struct SumsAroundUnordered : SumsAround {
   static constexpr Merge merge_order = Merge::unordered;
 };
 
@@ -235,7 +235,7 @@ TEST_P(WindowTest, ReachAcrossPartitionsChunksAndFiles) {
       for (const std::size_t chunk_bytes : {std::size_t{0}, std::size_t{1}}) {
         Coordinator machine =
             coordinator({.chunk_bytes = chunk_bytes, .streams = 3, .direct = direct});
-        EXPECT_EQ(fold(machine, WindowSum{left, right}, from).value, weighted(sums))
+        EXPECT_EQ(fold(machine, SumsAround{left, right}, from).value, weighted(sums))
             << left << " before, " << right << " after";
         const Target target{
             .path = dir_.path() / "sums.u32", .type = {ElementType::u4}, .replace = true};
@@ -256,18 +256,18 @@ TEST_P(WindowTest, AreCutAtTheEndsOfShortData) {
     const std::filesystem::path path = dir_.path() / "short.u32";
     test::write_file(path, values_);
     Coordinator machine = coordinator();
-    EXPECT_EQ(fold(machine, WindowSum{5, 7}, open(path)).value, weighted(moving_sums(5, 7)));
+    EXPECT_EQ(fold(machine, SumsAround{5, 7}, open(path)).value, weighted(moving_sums(5, 7)));
   }
 }
 
 TEST_P(WindowTest, OfOperatorsInOnePassHaveTheirOwnWidth) {
   Coordinator machine = coordinator({.chunk_bytes = 50'000});
-  const auto all = fold(machine, std::tuple{WindowSum{2, 0}, WindowSum{0, 9}, WindowSum{}},
+  const auto all = fold(machine, std::tuple{SumsAround{2, 0}, SumsAround{0, 9}, SumsAround{}},
                         source(), {.checksum = true});
   EXPECT_EQ(std::get<0>(all.value), weighted(moving_sums(2, 0)));
   EXPECT_EQ(std::get<1>(all.value), weighted(moving_sums(0, 9)));
   EXPECT_EQ(std::get<2>(all.value), weighted(values_));
-  const auto plain = fold(machine, WindowSum{}, source(), {.checksum = true});
+  const auto plain = fold(machine, SumsAround{}, source(), {.checksum = true});
   EXPECT_EQ(all.stats.outcome.checksum, plain.stats.outcome.checksum);
   EXPECT_EQ(all.stats.outcome.bytes, plain.stats.outcome.bytes);
 }
@@ -307,8 +307,8 @@ TEST_P(WindowTest, AreTheSameInEveryOrderOfMerging) {
   Coordinator machine = coordinator({.chunk_bytes = 60'000, .streams = 3});
   const std::uint64_t expected = weighted(moving_sums(30, 2));
   const Source from = source();
-  EXPECT_EQ(fold(machine, InOrder{{30, 2}}, from).value, expected);
-  EXPECT_EQ(fold(machine, Unordered{{30, 2}}, from).value, expected);
+  EXPECT_EQ(fold(machine, SumsAroundInOrder{{30, 2}}, from).value, expected);
+  EXPECT_EQ(fold(machine, SumsAroundUnordered{{30, 2}}, from).value, expected);
 }
 
 TEST_P(WindowTest, MayBeOfRows) {

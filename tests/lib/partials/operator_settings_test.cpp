@@ -26,7 +26,7 @@
 namespace ooc::detail {
 namespace {
 
-using Sum = test::FloatSum;
+using test::FloatSum;
 
 class OperatorSettingsTest : public testing::Test {
  protected:
@@ -36,14 +36,14 @@ class OperatorSettingsTest : public testing::Test {
   std::vector<float> values_ = std::vector<float>(100'003, 1.0f);
 };
 
-struct OnCpu : Sum {
+struct OnCpu : FloatSum {
   static constexpr DeviceKind runs_on = DeviceKind::cpu;
   using Output = float;
   void transform(Stream&, DeviceSpan<const float>, DeviceSpan<float>) const {}
   void select(Stream&, DeviceSpan<const float>, DeviceSpan<float>, std::uint64_t*) const {}
   void produce(Stream&, DeviceSpan<float>) const {}
 };
-struct OnGpu : Sum {
+struct OnGpu : FloatSum {
   static constexpr DeviceKind runs_on = DeviceKind::cuda;
 };
 
@@ -55,7 +55,7 @@ TEST_F(OperatorSettingsTest, AnOperatorForTheCpuIsRefusedOnAGpu) {
                        run);
   };
   refuse([&] { fold(gpu, OnCpu{}, source); });
-  refuse([&] { fold(gpu, std::tuple{Sum{}, OnCpu{}}, source); });
+  refuse([&] { fold(gpu, std::tuple{FloatSum{}, OnCpu{}}, source); });
   refuse([&] { map(gpu, OnCpu{}, source, target("map.f32")); });
   refuse([&] { filter(gpu, OnCpu{}, source, target("filter.f32")); });
   refuse([&] { write(gpu, OnCpu{}, target("write.f32"), 10); });

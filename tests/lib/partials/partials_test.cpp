@@ -25,7 +25,7 @@
 
 #include "io/expect_error.hpp"
 #include "support/data_file.hpp"
-#include "support/late_device.hpp"
+#include "support/machines.hpp"
 #include "support/page_cache.hpp"
 #include "support/temp_dir.hpp"
 
@@ -34,7 +34,7 @@ namespace {
 
 /// A sum that rounds: its bits depend on what is added to what. It adds on the host, in one order,
 /// so it has the same bits on all devices.
-struct RoundedSum {
+struct HostRoundedSum {
   using Input = float;
   using Partial = float;
   static constexpr std::size_t partition_records = 4096;
@@ -49,12 +49,12 @@ struct RoundedSum {
   void merge(float& total, const float& part) const { total += part; }
 };
 
-struct RoundedSumInOrder : RoundedSum {
+struct HostRoundedSumInOrder : HostRoundedSum {
   static constexpr Merge merge_order = Merge::in_order;
 };
 
 /// Copies a file and adds up its values.
-struct RoundedCopy : RoundedSum {
+struct RoundedCopy : HostRoundedSum {
   using Output = float;
   void transform(Stream& stream, DeviceChunk<const float> in, DeviceSpan<float> out,
                  float& sum) const {
@@ -136,22 +136,14 @@ class PartialsTest : public testing::Test {
   test::TempDir dir_;
 };
 
-/// The CPU, a LateDevice as a substitute for a GPU, or a real GPU.
-enum class Machine { cpu, late, cuda };
-
-class RoundedSumTest : public PartialsTest, public testing::WithParamInterface<Machine> {
+class RoundedSumTest : public PartialsTest, public testing::WithParamInterface<test::Machine> {
  protected:
   void SetUp() override {
-    if (GetParam() == Machine::cuda && !why_no_gpu().empty()) {
-      GTEST_SKIP() << "no GPU: " << why_no_gpu();
-    }
+    OOC_SKIP_WITHOUT_MACHINE(GetParam());
     test::write_file(path_, values_);
   }
 
-  static std::unique_ptr<Device> device() {
-    if (GetParam() == Machine::late) return std::make_unique<test::LateDevice>();
-    return make_device(GetParam() == Machine::cpu ? DeviceKind::cpu : DeviceKind::cuda);
-  }
+  static std::unique_ptr<Device> device() { return test::make_device(GetParam()); }
 
   static std::uint32_t bits(float sum) { return std::bit_cast<std::uint32_t>(sum); }
 
@@ -161,8 +153,8 @@ class RoundedSumTest : public PartialsTest, public testing::WithParamInterface<M
     const Target target{
         .path = dir_.path() / "copy.f32", .type = {ElementType::f4}, .replace = true};
     const Source source = open_bytes(path_);
-    return {bits(fold(coordinator, RoundedSum{}, source).value),
-            bits(fold(coordinator, RoundedSumInOrder{}, source).value),
+    return {bits(fold(coordinator, HostRoundedSum{}, source).value),
+            bits(fold(coordinator, HostRoundedSumInOrder{}, source).value),
             bits(map(coordinator, RoundedCopy{}, source, target).value)};
   }
 
@@ -187,13 +179,7 @@ class RoundedSumTest : public PartialsTest, public testing::WithParamInterface<M
   std::filesystem::path path_ = dir_.path() / "values.f32";
 };
 
-std::string machine_name(const testing::TestParamInfo<Machine>& machine) {
-  const std::array names{"cpu", "late", "cuda"};
-  return names[static_cast<std::size_t>(machine.param)];
-}
-
-INSTANTIATE_TEST_SUITE_P(Machines, RoundedSumTest,
-                         testing::Values(Machine::cpu, Machine::late, Machine::cuda), machine_name);
+INSTANTIATE_TEST_SUITE_P(Machines, RoundedSumTest, test::all_machines, test::machine_name);
 
 TEST_P(RoundedSumTest, IsTheSameWhateverTheWay) {
   const auto expected = this->expected();
@@ -223,7 +209,7 @@ TEST_P(RoundedSumTest, IsTheSameColdAndHalfCached) {
   }
 }
 
-struct CoarseSum : RoundedSum {
+struct CoarseSum : HostRoundedSum {
   static constexpr std::size_t partition_records = 65536;
 };
 
@@ -233,11 +219,11 @@ TEST_F(PartialsTest, OfSeveralOperatorsAreThoseOfEachAlone) {
   const Source source = open_bytes(path);
   Coordinator coordinator(make_device(DeviceKind::cpu), {.chunk_bytes = 4 * 4096, .streams = 3});
   const float coarse = fold(coordinator, CoarseSum{}, source).value;
-  const float fine = fold(coordinator, RoundedSum{}, source).value;
+  const float fine = fold(coordinator, HostRoundedSum{}, source).value;
   EXPECT_NE(coarse, fine);
-  EXPECT_EQ(fold(coordinator, std::tuple{CoarseSum{}, RoundedSum{}}, source).value,
+  EXPECT_EQ(fold(coordinator, std::tuple{CoarseSum{}, HostRoundedSum{}}, source).value,
             (std::tuple{coarse, fine}));
-  EXPECT_EQ(fold(coordinator, std::tuple{RoundedSum{}, CoarseSum{}}, source).value,
+  EXPECT_EQ(fold(coordinator, std::tuple{HostRoundedSum{}, CoarseSum{}}, source).value,
             (std::tuple{fine, coarse}));
 }
 
@@ -264,8 +250,8 @@ TEST_F(PartialsTest, OfNoDataAreNeutral) {
   const auto path = dir_.path() / "nothing.f32";
   test::write_file(path, std::vector<float>{});
   Coordinator coordinator(make_device(DeviceKind::cpu));
-  EXPECT_EQ(fold(coordinator, RoundedSum{}, open(path)).value, 0.0f);
-  EXPECT_EQ(fold(coordinator, RoundedSumInOrder{}, open(path)).value, 0.0f);
+  EXPECT_EQ(fold(coordinator, HostRoundedSum{}, open(path)).value, 0.0f);
+  EXPECT_EQ(fold(coordinator, HostRoundedSumInOrder{}, open(path)).value, 0.0f);
 }
 
 TEST_F(PartialsTest, LanesThatWaitForTheirTurnEndWithThePass) {
@@ -327,11 +313,11 @@ struct Plain {
   using Partial = int;
 };
 
-struct Everywhere : Plain<float> {
+struct PlainEverywhere : Plain<float> {
   static constexpr bool same_bits_everywhere = true;
 };
 
-struct Unordered : Plain<float> {
+struct PlainUnordered : Plain<float> {
   static constexpr Merge merge_order = Merge::unordered;
 };
 
@@ -340,9 +326,9 @@ TEST(Partitions, HaveASizeThatDependsOnTheOperatorAlone) {
   EXPECT_EQ(partition_of<Plain<float>>(facts_of(DeviceKind::cuda), 4), 2'097'152u);
   EXPECT_EQ(partition_of<Plain<char[3]>>(facts_of(DeviceKind::cpu), 3), 262'144u);
   EXPECT_EQ(partition_of<Plain<char[100 << 20]>>(facts_of(DeviceKind::cpu), 100 << 20), 1u);
-  EXPECT_EQ(partition_of<Everywhere>(facts_of(DeviceKind::cuda), 4), 262'144u);
-  EXPECT_EQ(partition_of<Unordered>(facts_of(DeviceKind::cuda), 4), 65'536u);
-  EXPECT_EQ(partition_of<RoundedSum>(facts_of(DeviceKind::cuda), 4), 4096u);
+  EXPECT_EQ(partition_of<PlainEverywhere>(facts_of(DeviceKind::cuda), 4), 262'144u);
+  EXPECT_EQ(partition_of<PlainUnordered>(facts_of(DeviceKind::cuda), 4), 65'536u);
+  EXPECT_EQ(partition_of<HostRoundedSum>(facts_of(DeviceKind::cuda), 4), 4096u);
   // Rows of 300 float: the largest power of two of them in 8 MiB.
   EXPECT_EQ(partition_of<Plain<Row<float>>>(facts_of(DeviceKind::cuda), 1200), 4096u);
 }

@@ -216,7 +216,7 @@ TEST_P(PartTest, OfRowsOfSeveralFiles) {
 }
 
 /// Concatenates values, in their order.
-struct InOrder {
+struct Concatenated {
   using Input = float;
   using Partial = std::vector<float>;
   static constexpr Merge merge_order = Merge::in_order;
@@ -228,12 +228,13 @@ struct InOrder {
     total.insert(total.end(), part.begin(), part.end());
   }
 };
-static_assert(!SavableFold<InOrder> && SavableFold<NamedSum>);
+static_assert(!SavableFold<Concatenated> && SavableFold<NamedSum>);
 
 TEST_P(PartTest, AFoldInOrderBeginsWithTheSection) {
   Coordinator machine = coordinator();
   const auto all = values();
-  const auto found = fold(machine, InOrder{}, section(source_, 8 * partition, 9 * partition)).value;
+  const auto found =
+      fold(machine, Concatenated{}, section(source_, 8 * partition, 9 * partition)).value;
   EXPECT_TRUE(std::equal(found.begin(), found.end(), all.begin() + 8 * partition,
                          all.begin() + 17 * partition));
 }

@@ -14,11 +14,10 @@
 #include <tuple>
 #include <vector>
 
+#include "support/operators.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc::detail::test {
-
-inline constexpr std::size_t chunk_bytes = 65536;
 
 /// A sum that depends on every byte and its index. Copies the bytes to the host first, since the
 /// host must not read device memory.

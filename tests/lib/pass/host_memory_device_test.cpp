@@ -23,7 +23,7 @@ namespace ooc::detail {
 namespace {
 
 /// Adds up bytes where they are, when the stream comes to it.
-struct LateSum {
+struct LateByteSum {
   using Input = std::uint8_t;
   using Partial = std::uint64_t;
   static constexpr Merge merge_order = Merge::unordered;
@@ -68,7 +68,7 @@ TEST_F(HostMemoryDevice, FoldsWithoutACopy) {
                                    });
   for (const std::size_t streams : {1, 2, 5}) {
     Coordinator coordinator(device(), {.chunk_bytes = 65536, .streams = streams});
-    const auto [found, stats] = fold(coordinator, LateSum{}, open_bytes(path_));
+    const auto [found, stats] = fold(coordinator, LateByteSum{}, open_bytes(path_));
     EXPECT_EQ(found, sum);
     EXPECT_EQ(stats.timing.h2d.busy, 0);
     EXPECT_FALSE(stats.layout.reads_inline);

@@ -40,7 +40,7 @@ concept IsTaken = requires(From&& from) {
 static_assert(IsTaken<std::vector<float>&> && IsTaken<std::span<const float>>);
 static_assert(IsTaken<const std::array<double, 3>&> && !IsTaken<std::vector<float>>);
 
-struct Sum {
+struct ValueSum {
   using Input = Value;
   using Partial = std::uint64_t;
   static constexpr std::string_view partial_name = "sum";
@@ -89,7 +89,7 @@ struct SumOfPairs {
   void merge(Partial& total, const Partial& part) const { total += part; }
 };
 
-struct Copy {
+struct CopyValues {
   using Input = Value;
   using Output = Value;
   void transform(Stream& stream, DeviceSpan<const Value> in, DeviceSpan<Value> out) const {
@@ -115,8 +115,8 @@ TEST_P(MemorySourceTest, IsReadByFolds) {
     for (const DirectIo direct : {DirectIo::automatic, DirectIo::no}) {
       Coordinator coordinator(test::make_device(GetParam()),
                               {.chunk_bytes = 65536, .engine = engine, .direct = direct});
-      EXPECT_EQ(fold(coordinator, Sum{}, from_memory(values_)).value, sum_of(values_));
-      EXPECT_EQ(fold(coordinator, Sum{}, from_memory(std::span(values_).first(7))).value,
+      EXPECT_EQ(fold(coordinator, ValueSum{}, from_memory(values_)).value, sum_of(values_));
+      EXPECT_EQ(fold(coordinator, ValueSum{}, from_memory(std::span(values_).first(7))).value,
                 sum_of(std::span(values_).first(7)));
     }
   }
@@ -133,7 +133,8 @@ TEST_P(MemorySourceTest, HasSectionsShardsAndRows) {
   const Source flat = from_memory(values_);
   std::optional<PartialResult<std::uint64_t>> all;
   for (const std::uint64_t i : {1, 0, 2}) {
-    auto part = collect(coordinator, Sum{}, shard(flat, i, 3, Sum::partition_records)).value;
+    auto part =
+        collect(coordinator, ValueSum{}, shard(flat, i, 3, ValueSum::partition_records)).value;
     if (all) {
       all->merge(std::move(part));
     } else {
@@ -159,12 +160,12 @@ TEST_P(MemorySourceTest, IsReadByMapsChunksAndResidents) {
   OOC_SKIP_WITHOUT_MACHINE(GetParam());
   Coordinator coordinator(test::make_device(GetParam()), {.chunk_bytes = 65536});
   const Source memory = from_memory(values_);
-  const auto [records, stats] = map(coordinator, Copy{}, memory, {dir_.path() / "copy.u32"});
+  const auto [records, stats] = map(coordinator, CopyValues{}, memory, {dir_.path() / "copy.u32"});
   EXPECT_EQ(records, values_.size());
-  EXPECT_EQ(fold(coordinator, Sum{}, open(dir_.path() / "copy.u32")).value, sum_of(values_));
+  EXPECT_EQ(fold(coordinator, ValueSum{}, open(dir_.path() / "copy.u32")).value, sum_of(values_));
   const Resident kept(coordinator, memory, {.device_bytes = 1 << 19});
   for (int pass = 0; pass < 2; ++pass) {
-    EXPECT_EQ(fold(coordinator, Sum{}, kept).value, sum_of(values_));
+    EXPECT_EQ(fold(coordinator, ValueSum{}, kept).value, sum_of(values_));
   }
   Chunks chunks(coordinator, memory, {.rows = 1000});
   std::size_t rows = 0;
@@ -188,7 +189,7 @@ TEST(MemorySource, IsSharedByDevices) {
   devices.push_back(make_device(DeviceKind::cpu));
   devices.push_back(make_device(DeviceKind::cpu));
   Coordinator coordinator(std::move(devices));
-  EXPECT_EQ(fold(coordinator, Sum{}, from_memory(values)).value, 1'500'000u);
+  EXPECT_EQ(fold(coordinator, ValueSum{}, from_memory(values)).value, 1'500'000u);
 }
 
 TEST(MemorySource, SurvivesACheckpoint) {
@@ -197,11 +198,12 @@ TEST(MemorySource, SurvivesACheckpoint) {
   Coordinator coordinator(make_device(DeviceKind::cpu));
   const Checkpoint checkpoint{.file = dir.path() / "sum.ckpt"};
   for (int run = 0; run < 2; ++run) {
-    EXPECT_EQ(fold(coordinator, Sum{}, from_memory(values), {.checkpoint = checkpoint}).value,
+    EXPECT_EQ(fold(coordinator, ValueSum{}, from_memory(values), {.checkpoint = checkpoint}).value,
               70'000u);
   }
   const std::vector<Value> others(10'000, 8);
-  EXPECT_THROW(fold(coordinator, Sum{}, from_memory(others), {.checkpoint = checkpoint}), Error);
+  EXPECT_THROW(fold(coordinator, ValueSum{}, from_memory(others), {.checkpoint = checkpoint}),
+               Error);
 }
 
 TEST(MemorySource, HasWholeRowsOfOneType) {
@@ -213,8 +215,8 @@ TEST(MemorySource, HasWholeRowsOfOneType) {
   Coordinator coordinator(make_device(DeviceKind::cpu));
   test::expect_error(ErrorKind::bad_input,
                      "an array in memory: holds float32, the operator takes uint32",
-                     [&] { fold(coordinator, Sum{}, from_memory(values)); });
-  EXPECT_EQ(fold(coordinator, Sum{}, from_memory(std::span<const Value>())).value, 0u);
+                     [&] { fold(coordinator, ValueSum{}, from_memory(values)); });
+  EXPECT_EQ(fold(coordinator, ValueSum{}, from_memory(std::span<const Value>())).value, 0u);
 }
 
 TEST(MemorySource, RowsAreCountedAndCut) {
@@ -251,7 +253,7 @@ TEST(MemorySource, HasNoDirectReads) {
   const std::vector<Value> values(100'000);
   Coordinator coordinator(make_device(DeviceKind::cpu), {.direct = DirectIo::yes});
   test::expect_error(ErrorKind::usage, "direct reads are not possible: it is in memory",
-                     [&] { fold(coordinator, Sum{}, from_memory(values)); });
+                     [&] { fold(coordinator, ValueSum{}, from_memory(values)); });
 }
 
 }  // namespace

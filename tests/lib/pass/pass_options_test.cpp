@@ -24,14 +24,14 @@
 namespace ooc::detail {
 namespace {
 
+using test::chunk_bytes;
 using test::Copy;
 using test::Sum;
 
-constexpr std::size_t chunk_bytes = 65536;
-constexpr std::size_t chunks = 40;
-
 class PassOptionsTest : public testing::Test {
  protected:
+  static constexpr std::size_t chunks_ = 40;
+
   static ErrorKind cause_of(const std::function<void()>& call) {
     try {
       call();
@@ -62,7 +62,7 @@ class PassOptionsTest : public testing::Test {
   }
 
   test::TempDir dir_;
-  std::vector<std::byte> bytes_ = test::random_bytes(chunks * chunk_bytes, 1);
+  std::vector<std::byte> bytes_ = test::random_bytes(chunks_ * chunk_bytes, 1);
   std::filesystem::path path_ = dir_.write("data.u8", bytes_);
   std::uint64_t sum_ = std::accumulate(
       bytes_.begin(), bytes_.end(), std::uint64_t{0},
@@ -105,7 +105,7 @@ TEST_F(PassOptionsTest, AStopThatComesAfterTheLastChunkChangesNothing) {
   std::stop_source stop;
   std::atomic<std::size_t> seen{0};
   const Sum stopping{[&](std::uint64_t) {
-    if (++seen == chunks) stop.request_stop();
+    if (++seen == chunks_) stop.request_stop();
   }};
   EXPECT_EQ(fold(coordinator, stopping, source(), {.stop = stop.get_token()}).value, sum_);
 }
@@ -190,11 +190,11 @@ TEST_F(PassOptionsTest, EachPassHasItsOwnProgressAndObserver) {
                                 }};
   fold(coordinator, Sum{}, source(), watched);
   EXPECT_GE(reports, 1u);
-  EXPECT_EQ(kernels, chunks);
+  EXPECT_EQ(kernels, chunks_);
   const std::size_t reports_before = reports;
   fold(coordinator, Sum{}, source());
   EXPECT_EQ(reports, reports_before);
-  EXPECT_EQ(kernels, chunks);
+  EXPECT_EQ(kernels, chunks_);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -29,8 +30,10 @@ class RankJobs : public RanksTest {
 };
 
 std::string bytes_in(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::string bytes(std::filesystem::file_size(path), '\0');
+  std::ifstream(path, std::ios::binary)
+      .read(bytes.data(), static_cast<std::ptrdiff_t>(bytes.size()));
+  return bytes;
 }
 
 std::size_t files_in(const std::filesystem::path& directory) {
@@ -177,10 +180,6 @@ TEST_F(RankJobs, AMapGoesOnWithAnyNumberOfRanks) {
   EXPECT_TRUE(bytes_in(one.path) == bytes_in(target.path));
 }
 
-struct Other : RankSum {
-  static constexpr std::string_view partial_name = "test.other/1";
-};
-
 TEST_F(RankJobs, ACheckpointOfAnotherJobIsRefusedOnAllRanks) {
   const Source source = file_.source_of(values());
   const std::filesystem::path directory = dir_.path() / "saved";
@@ -192,7 +191,7 @@ TEST_F(RankJobs, ACheckpointOfAnotherJobIsRefusedOnAllRanks) {
   });
   const auto errors = LocalRanks(3).run([&](Ranks& ranks) {
     Coordinator coordinator(cpu(), options(ranks));
-    fold(coordinator, Other{}, source, {.checkpoint = {.file = directory}});
+    fold(coordinator, OtherRankSum{}, source, {.checkpoint = {.file = directory}});
   });
   expect_errors(errors, ErrorKind::usage, "is of another job");
 }

@@ -16,6 +16,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,10 @@ namespace ooc::detail::test {
 /// A sum whose bits show the order of additions.
 struct RankSum : NamedSum {
   static constexpr bool same_bits_everywhere = true;
+};
+
+struct OtherRankSum : RankSum {
+  static constexpr std::string_view partial_name = "test.other/1";
 };
 
 /// Values that ranks read.

@@ -23,11 +23,7 @@ namespace {
 
 using RanksRefuse = RanksTest;
 
-struct Other : RankSum {
-  static constexpr std::string_view partial_name = "test.other/1";
-};
-
-struct InOrder : RankSum {
+struct RankSumInOrder : RankSum {
   static constexpr Merge merge_order = Merge::in_order;
 };
 
@@ -85,7 +81,7 @@ TEST_F(RanksRefuse, AnotherJobOnAnotherRankIsRefused) {
     if (ranks.is_first()) {
       fold(coordinator, RankSum{}, source);
     } else {
-      fold(coordinator, Other{}, source);
+      fold(coordinator, OtherRankSum{}, source);
     }
   });
   expect_errors(errors, ErrorKind::usage, "another job than rank 0");
@@ -106,7 +102,7 @@ TEST_F(RanksRefuse, JobsThatCannotBeDividedAreRefused) {
     expect_errors(errors, ErrorKind::usage, "does not run on several ranks");
   };
   refuses("in the order of the data", [&](Coordinator& coordinator, const auto& /*path*/) {
-    fold(coordinator, InOrder{}, source);
+    fold(coordinator, RankSumInOrder{}, source);
   });
   refuses("`partial_name`", [&](Coordinator& coordinator, const auto& /*path*/) {
     fold(coordinator, RoundedSum{}, source);

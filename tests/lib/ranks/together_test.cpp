@@ -13,7 +13,7 @@ namespace {
 
 using RanksTogether = RanksTest;
 
-std::vector<std::byte> bytes_of(const std::string& text) {
+std::vector<std::byte> message_of(const std::string& text) {
   const auto bytes = std::as_bytes(std::span(text));
   return {bytes.begin(), bytes.end()};
 }
@@ -22,11 +22,11 @@ TEST_F(RanksTogether, EachHearsAllByTheirNumbers) {
   for (const std::size_t size : {1u, 2u, 5u}) {
     expect_none(LocalRanks(size).run([&](Ranks& ranks) {
       for (int i = 0; i < 3; ++i) {
-        const auto all =
-            exchange(&ranks, bytes_of(std::string(ranks.rank(), 'x') + "of " + std::to_string(i)));
+        const auto all = exchange(
+            &ranks, message_of(std::string(ranks.rank(), 'x') + "of " + std::to_string(i)));
         ASSERT_EQ(all.size(), size);
         for (std::size_t rank = 0; rank < size; ++rank) {
-          EXPECT_EQ(all[rank], bytes_of(std::string(rank, 'x') + "of " + std::to_string(i)));
+          EXPECT_EQ(all[rank], message_of(std::string(rank, 'x') + "of " + std::to_string(i)));
         }
       }
     }));
@@ -34,9 +34,9 @@ TEST_F(RanksTogether, EachHearsAllByTheirNumbers) {
 }
 
 TEST_F(RanksTogether, OneProcessHearsItself) {
-  const auto all = exchange(nullptr, bytes_of("alone"));
+  const auto all = exchange(nullptr, message_of("alone"));
   ASSERT_EQ(all.size(), 1u);
-  EXPECT_EQ(all.front(), bytes_of("alone"));
+  EXPECT_EQ(all.front(), message_of("alone"));
   EXPECT_EQ(share_progress(nullptr, 7), 7u);
   bool is_done = false;
   do_as_first(nullptr, [&] { is_done = true; });

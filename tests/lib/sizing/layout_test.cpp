@@ -16,10 +16,10 @@ namespace {
 
 using test::LayoutTest;
 
-constexpr DeviceFacts cpu = facts_of(DeviceKind::cpu);
+constexpr DeviceFacts cpu_facts = facts_of(DeviceKind::cpu);
 
 TEST_F(LayoutTest, OneThreadReadsWhatItComputes) {
-  const Workers one = choose_workers({.threads = 1}, cpu, 8);
+  const Workers one = choose_workers({.threads = 1}, cpu_facts, 8);
   const SourceFacts source = on_disk(8 * GiB);
   const Layout alone = layout_for({.threads = 1}, DeviceKind::cpu, one, source, needs_of(1));
   EXPECT_TRUE(alone.reads_inline);
@@ -34,9 +34,9 @@ TEST_F(LayoutTest, OneThreadReadsWhatItComputes) {
   EXPECT_TRUE(direct.reads.direct);
   EXPECT_FALSE(direct.tuned_depth);
   const Options four_streams{.streams = 4, .threads = 1};
-  const Workers four = choose_workers(four_streams, cpu, 8);
+  const Workers four = choose_workers(four_streams, cpu_facts, 8);
   EXPECT_FALSE(layout_for(four_streams, DeviceKind::cpu, four, source, needs_of(1)).reads_inline);
-  const Workers two = choose_workers({.threads = 2}, cpu, 8);
+  const Workers two = choose_workers({.threads = 2}, cpu_facts, 8);
   EXPECT_FALSE(layout_for({.threads = 2}, DeviceKind::cpu, two, source, needs_of(1)).reads_inline);
 }
 
@@ -278,7 +278,7 @@ TEST_F(LayoutTest, SaysThatTheInputIsInThePageCache) {
 TEST_F(LayoutTest, SaysThatTheLimitLeavesRoomForFewerStreams) {
   SourceFacts source = on_disk(8 * GiB);
   source.cached = 1;
-  const Workers six = choose_workers({}, cpu, 6);
+  const Workers six = choose_workers({}, cpu_facts, 6);
   const auto why = [&](const Options& options) {
     return layout_for(options, DeviceKind::cpu, six, source, needs_of(4)).why_lanes;
   };
@@ -290,7 +290,7 @@ TEST(Workers, AreAsManyAsAskedFor) {
   EXPECT_EQ(choose_workers({.streams = 3, .threads = 8}, facts_of(DeviceKind::cuda), 16).readers,
             5u);
   for (const std::size_t threads : {1u, 2u, 5u, 16u}) {
-    const Workers workers = choose_workers({.threads = threads}, cpu, 16);
+    const Workers workers = choose_workers({.threads = threads}, cpu_facts, 16);
     EXPECT_EQ(workers.lanes + workers.readers, std::max<std::size_t>(threads, 2));
     EXPECT_EQ(workers.reading_lanes, threads);
     EXPECT_EQ(workers.why_lanes, ReasonKind::stream_per_two_threads);
