@@ -21,7 +21,7 @@ nlohmann::ordered_json disk_sweep(const std::string& file, measure::DiskSetting 
 nlohmann::ordered_json link(bool cuda, int runs);
 
 // The stages of a run that writes a file, each measured alone.
-/// `copying`: with copies of other page-locked memory to the device going on at the same time.
+/// `copying`: copies other page-locked memory to the device at the same time.
 nlohmann::ordered_json read_alone(const std::string& file, bool cuda, bool copying, int runs);
 nlohmann::ordered_json write_alone(const std::string& file, std::uint64_t bytes, bool cuda,
                                    int runs);

@@ -23,7 +23,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-/// The words of the command line.
+/// The arguments of the command line.
 struct Words {
   std::string what;
   std::size_t mib = 512;
@@ -62,7 +62,7 @@ struct Words {
   }
 };
 
-/// Returns the figures; null if the words ask for none.
+/// Returns the figures; null if the arguments request none.
 nlohmann::ordered_json measure_what(Words& words) {
   const std::string& what = words.what;
   PassOptions& pass_options = words.pass;

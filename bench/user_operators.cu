@@ -1,23 +1,23 @@
-// Measures operators of users against simpler ones over the same bytes, by turns:
+// Compares the rates of user-defined operators with simpler ones on the same bytes, in turn:
 //
 //   ooc-bench-operators DIRECTORY GIB [--cpu] [--direct] [ROUNDS]
 //
 // rows      sums of the 128 columns of a matrix, against `reduce` of its elements
 // zip       values of two files at a time, against one file of as many bytes
 // windows   an operator that looks at its neighbours, against one that does not look beyond a chunk
-// chunks    the sums of the columns in a loop of the caller's, against the fold of "rows"
+// chunks    sums of the columns in a loop of the caller, against the fold of "rows"
 // resident  20 passes over data that stay on the device, against the time of one pass that reads
 //           them and 19 that find them there
 // filter    the half of the values that is above a half, against a map that writes as many bytes
 // scan      running sums in doubles, against a map to doubles
 //
-// The last two write to DIRECTORY. After "to nowhere", an engine drops what it is given; its file
-// is in the current directory, which is to be on a disk, where it takes space but no time.
+// The last two write to DIRECTORY. For "to nowhere", an engine discards all writes. Its file is in
+// the current directory, which must be on a disk, and takes space there but no time.
 //
-// With --direct, only the last two run, and read past the page cache.
+// With --direct, runs only the last two, with direct I/O.
 //
-// Makes the files that are missing (values.f32, first.f32, second.f32) and leaves them there.
-// Prints rates without the start of the device, and the median of their ratios with its range.
+// Creates the files that are missing (values.f32, first.f32, second.f32) and leaves them there.
+// Prints rates without the start of the device, and the median and range of their ratios.
 
 #include <ooc/chunks.hpp>
 #include <ooc/detail/engine/engine.hpp>
@@ -69,7 +69,7 @@ __global__ void add_columns(const float* data, std::size_t elements, double* sum
   atomicAdd(sums + first % columns, sum);
 }
 
-/// Adds rows to the sums of their columns, in memory of the device.
+/// Adds rows to the sums of their columns, in device memory.
 void add_rows(ooc::Stream& stream, ooc::DeviceRows<const float> in, double* sums) {
   if (stream.kind() == ooc::DeviceKind::cuda) {
     constexpr unsigned threads = 2 * columns, blocks = 1024;
@@ -82,7 +82,7 @@ void add_rows(ooc::Stream& stream, ooc::DeviceRows<const float> in, double* sums
   }
 }
 
-/// Sums of columns, in memory of the device.
+/// Sums of columns, in device memory.
 struct ColumnSums {
   using Input = ooc::Row<float>;
   struct Partial {
@@ -150,7 +150,7 @@ struct IsPeak {
   }
 };
 
-/// Counts elements that are larger than both neighbours, of which it has `width` on each side.
+/// Counts elements that are larger than both neighbours. Its window is `width` wide on each side.
 struct CountPeaks : CountAbove {
   std::size_t width;
 
@@ -166,7 +166,7 @@ struct CountPeaks : CountAbove {
   }
 };
 
-/// The upper half of each value, which is as many bytes as a filter keeps of them.
+/// The upper half of each value: as many bytes as a filter keeps.
 struct UpperHalf {
   using Input = float;
   using Output = std::uint16_t;
@@ -251,7 +251,7 @@ double rate_of(const ooc::Stats& stats) {
          (stats.timing.seconds - stats.timing.startup_seconds);
 }
 
-/// The rate of the same sums in a loop of the caller's.
+/// Returns the rate of the same sums in a loop of the caller.
 double rate_of_loop(ooc::Coordinator& coordinator, const ooc::Source& matrix) {
   ooc::Device& device = coordinator.device();
   device.bind_to_thread();
@@ -271,7 +271,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// Measures passes over data that stay. A ratio of 1 is the time that the single passes predict.
+/// Measures passes over resident data. A ratio of 1 is the time that single passes predict.
 void measure_resident(ooc::Coordinator& coordinator, const ooc::Source& matrix,
                       std::size_t rounds) {
   constexpr std::size_t passes = 20;
@@ -301,7 +301,7 @@ void measure_resident(ooc::Coordinator& coordinator, const ooc::Source& matrix,
             << median(reading) << " s, then " << median(finding) << " s" << std::endl;
 }
 
-/// Measures two operators by turns.
+/// Measures two operators in turn.
 void compare(const std::string& name, std::size_t rounds, const std::function<double()>& base,
              const std::function<double()>& other) {
   std::vector<double> ratios, rates, base_rates;
@@ -319,7 +319,7 @@ void compare(const std::string& name, std::size_t rounds, const std::function<do
             << median(base_rates) / 1e9 << " GB/s" << std::endl;
 }
 
-/// Returns an engine that drops what it is given to write.
+/// Returns an engine that discards writes.
 std::unique_ptr<ooc::detail::Engine> engine_to_nowhere(const ooc::detail::EngineOptions& wanted) {
   if (!wanted.writes) return ooc::detail::make_engine(wanted);
   return std::make_unique<Nowhere>(wanted.depth);

@@ -14,10 +14,10 @@ namespace ooc::detail::measure {
 
 namespace {
 
-constexpr std::size_t part_multiple = 4 * MiB;  // a multiple of every block size that is tried
+constexpr std::size_t part_multiple = 4 * MiB;  // a multiple of all block sizes
 
-/// Reads `bytes` from `begin` on sequentially with `depth` requests in flight, into `buffers`
-/// blocks of memory in turn. Returns the seconds that it took.
+/// Reads `bytes` sequentially from `begin` on, with `depth` requests in flight, into `buffers`
+/// blocks of memory in turn. Returns the elapsed seconds.
 double seconds_to_read(const File& file, Device& device, DiskSetting setting, std::uint64_t begin,
                        std::uint64_t bytes) {
   const std::size_t buffers = std::max(setting.buffers, setting.depth);

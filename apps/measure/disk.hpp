@@ -19,7 +19,7 @@ struct DiskSetting {
   std::size_t buffers = 0;      // blocks of memory, used in turn; 0: `depth` blocks
 };
 
-/// Returns every combination with at least one block in flight.
+/// Returns all combinations with at least one block in flight.
 std::vector<DiskSetting> disk_settings(std::span<const std::size_t> block_bytes,
                                        std::span<const std::size_t> in_flight_bytes);
 

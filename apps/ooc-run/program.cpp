@@ -55,9 +55,9 @@ void print_to_stdout(std::string_view text) {
   }
 }
 
-/// Opens /dev/null as each descriptor from 0 to 2 that our parent has closed. Otherwise the first
-/// file that we open would get the descriptor, and the output of the program would go there. The
-/// mode makes reading stdin and writing to the other two fail.
+/// Opens /dev/null as each of the descriptors 0 to 2 that our parent has closed. Otherwise the
+/// first file that we open would get such a descriptor, and our output would go into that file. The
+/// mode makes reads of stdin and writes to the other two fail.
 void occupy_standard_descriptors() {
   for (int descriptor = 0; descriptor <= STDERR_FILENO; ++descriptor) {
     if (fcntl(descriptor, F_GETFD) != -1) continue;
@@ -78,7 +78,7 @@ bool asks_for_help(const std::string& word) {
   return word == "-h" || word == "--help" || word == "help";
 }
 
-/// Refuses a word about which there is no help, with the command, option or page that is near.
+/// Refuses a help topic that does not exist, with a hint to the nearest command, option or page.
 [[noreturn]] void refuse_topic(const std::string& word) {
   std::set<std::string> topics;
   for (const Command& command : commands()) {
@@ -148,8 +148,8 @@ bool speaks_of(std::string_view text, const std::string& option) {
   return false;
 }
 
-/// Returns the error in the terms of a user of ooc-run: with options instead of the library's
-/// settings, and with the environment variables that stand for the options it mentions.
+/// Rewrites an error for users of ooc-run: names options instead of the library's settings, and
+/// adds the environment variables that have set the options it mentions.
 ooc::Error for_user(const ooc::Error& library_error, const Arguments& arguments) {
   const ooc::Error error = in_terms_of_options(library_error, arguments.command());
   ooc::ErrorDetails details = error.details();
@@ -162,7 +162,7 @@ ooc::Error for_user(const ooc::Error& library_error, const Arguments& arguments)
   return {error.kind(), error.what(), details};
 }
 
-/// --quiet wins over --verbose.
+/// --quiet takes precedence over --verbose.
 void print_notes(const Outcome& outcome, const OutputSettings& output) {
   if (output.quiet) return;
   if (output.verbose) {
@@ -182,7 +182,7 @@ void print_document(const Outcome& outcome, const OutputSettings& output) {
   }
 }
 
-/// Removes the checkpoint of a result that is safe: a file, or those of all ranks in a directory.
+/// Removes the checkpoint of a safe result: a file, or a directory with the files of all ranks.
 void remove_checkpoint(const std::filesystem::path& path) {
   std::error_code failed;
   try {
@@ -192,14 +192,14 @@ void remove_checkpoint(const std::filesystem::path& path) {
   } catch (const ooc::Error&) {
     return;  // the directory cannot be read
   }
-  // Not a directory with other files, nor a link to one.
+  // Do not remove a link. A directory that still has other files is not removed either.
   if (!std::filesystem::is_symlink(path, failed)) std::filesystem::remove(path, failed);
 }
 
-/// Prints all that a run returns. Throws the first of its failures.
+/// Prints the outcome of a run, then throws the first of its failures.
 void print(const Outcome& outcome, const OutputSettings& output, const Arguments& arguments) {
   print_document(outcome, output);
-  // An output that is in its place needs no checkpoint, even if a check has found it wrong.
+  // A committed output needs no checkpoint, even if a check has found it wrong.
   const bool is_safe = outcome.failures.empty() || !outcome.written.empty();
   if (!outcome.checkpoint.empty() && is_safe) remove_checkpoint(outcome.checkpoint);
   print_notes(outcome, output);
@@ -212,23 +212,23 @@ void print(const Outcome& outcome, const OutputSettings& output, const Arguments
   if (!outcome.failures.empty()) throw outcome.failures.front();
 }
 
-/// Returns the document of a command that was interrupted before it had found anything.
+/// Returns the document of a command that was interrupted before it had a result.
 std::string document_of_nothing(std::string_view command) {
   return document(command, nullptr, {{"partial", true}, {"covered_bytes", 0}}, nullptr, {}).text();
 }
 
-/// Prints why there is no result. `nothing`: the document that says so on stdout, or empty.
+/// Prints why there is no result. `nothing`: a document for stdout in that case, or empty.
 void print_end(const ooc::Error& error, const std::string& nothing) {
   try {
     if (error.kind() == ooc::ErrorKind::interrupted) print_to_stdout(nothing);
   } catch (const ooc::Error&) {
-    // The error to report is the one that has ended the run.
+    // The error to report is the one that ended the run.
   }
   print_error(error);
 }
 
-/// `ranks`: those of this run, or null. `nothing`: see print_end(). It is emptied when there is a
-/// result to be printed.
+/// `ranks`: the ranks of this run, or null. `nothing`: see print_end(). Cleared when there is a
+/// result to print.
 int run_and_print(const Arguments& arguments, Interrupt& interrupt, ooc::Ranks* ranks,
                   std::string& nothing) {
   const bool prints = ranks == nullptr || ranks->is_first();
@@ -254,7 +254,7 @@ int run_and_print(const Arguments& arguments, Interrupt& interrupt, ooc::Ranks* 
     interrupt.allow_more_time();  // until rank 0 has printed
   }
   if (!outcome.partial) return 0;
-  // Another rank may have been interrupted.
+  // This rank may have stopped because another one was interrupted.
   return interrupt.exit_code() != 0 ? interrupt.exit_code()
                                     : exit_code_of(ooc::ErrorKind::interrupted);
 }
@@ -265,7 +265,7 @@ int exit_code_after(const ooc::Error& error, const Interrupt& interrupt) {
                                                    : exit_code_of(error.kind());
 }
 
-/// The words of a command, which are parsed before the ranks meet, and refused after that, by all.
+/// A command's arguments, parsed before the ranks meet. All ranks then refuse a wrong one together.
 struct Words {
   std::optional<Arguments> arguments{};
   double rank_timeout = 60;  // seconds
@@ -302,23 +302,23 @@ int run_command(const Command& command, const std::vector<std::string>& words, c
   std::unique_ptr<ooc::Ranks> ranks;
   try {
     if (meet) ranks = meet_in_time(meet, parsed.rank_timeout);
-    if (ranks == nullptr || ranks->is_first()) {  // one of all ranks says that all were interrupted
+    if (ranks == nullptr || ranks->is_first()) {  // one rank prints this for all
       interrupt.set_last_words(nothing);
     }
     const int code = run_parsed(parsed, interrupt, ranks.get(), nothing);
     interrupt.set_last_words({});
-    // A launcher that has interrupted its processes does not wait for the clean-up of MPI.
+    // A launcher that has interrupted its processes does not wait until MPI is finalised.
     if (ranks != nullptr && ranks->is_first() && interrupt.exit_code() != 0) _exit(code);
     close_in_time(std::move(ranks), parsed.rank_timeout, code);
     return code;
   } catch (const std::exception&) {
     const ooc::Error error = current_error();
-    // A launcher interrupts all ranks when the first of them has ended, and they have said why.
+    // A launcher interrupts the other ranks when the first has ended; they print no last words.
     interrupt.set_last_words({});
     const Farewell farewell = ranks == nullptr ? Farewell{} : leave_after_failure(*ranks, error);
     if (farewell.prints) print_end(with_rank(error, ranks.get()), nothing);
     const int code = exit_code_after(error, interrupt);
-    // The clean-up of a GPU that has failed might hang.
+    // The clean-up of a failed GPU might hang.
     const bool is_unsafe = farewell.prints && error.kind() == ooc::ErrorKind::device;
     if (!farewell.is_complete || is_unsafe) _exit(code);
     close_in_time(std::move(ranks), parsed.rank_timeout, code);
@@ -363,7 +363,7 @@ int guarded(const std::vector<std::string>& words, const Meet& meet) {
 int run_program(int argc, char** argv, const Meet& meet) {
   occupy_standard_descriptors();
   allow_many_files();
-  // With these signals ignored, a closed pipe and a file-size limit become errors of write().
+  // Ignore these signals, so that a closed pipe or a file-size limit makes write() fail instead.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   return run_with_scarce_memory([&] {

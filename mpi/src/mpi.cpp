@@ -19,7 +19,7 @@ namespace ooc::mpi {
 
 namespace {
 
-// A long message is sent in pieces, since MPI counts bytes with an int.
+// A long message is sent in pieces, since MPI counts bytes in an int.
 constexpr std::size_t piece_bytes = std::size_t{1} << 30;
 constexpr int last_piece = 0, more_follow = 1;  // tags
 
@@ -32,7 +32,7 @@ void require(int code, std::string_view what) {
               {.why = std::string(text.data(), static_cast<std::size_t>(length))});
 }
 
-/// Returns the number of processes that a launcher has started, if it says so.
+/// Returns the number of processes that a launcher has started; 1 if it does not tell.
 std::size_t launched_processes() {
   std::size_t most = 1;
   for (const char* const name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) {
@@ -46,8 +46,8 @@ std::size_t launched_processes() {
   return most;
 }
 
-/// Throws Error(usage) if each of several processes believes that it is the only one: all would do
-/// the whole work, and write the same files.
+/// Throws Error(usage) if several processes were started but MPI connects none of them: each would
+/// do the whole work and write the same files.
 void require_together(int size) {
   const std::size_t launched = launched_processes();
   if (size != 1 || launched == 1) return;
@@ -148,8 +148,8 @@ class MpiCommunicator final : public Communicator {
   MPI_Comm processes_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;
   bool finalises_ = false;
-  std::list<Sending> sending_{};                    // a request stays at its place
-  std::vector<std::vector<std::byte>> arriving_{};  // pieces, of each rank
+  std::list<Sending> sending_{};                    // a list, since a pending request must not move
+  std::vector<std::vector<std::byte>> arriving_{};  // pieces of unfinished messages, for each rank
 };
 
 }  // namespace

@@ -58,8 +58,8 @@ MeasuredCeilings ceilings_of(const BenchResult& result) {
           .kernels = std::move(kernels)};
 }
 
-/// Stores the ceilings for the verdicts of other commands. Returns why they were not stored,
-/// instead of throwing; empty if they were.
+/// Stores the ceilings for the verdicts of other commands. Returns the reason if they were not
+/// stored, otherwise an empty text; does not throw.
 std::string keep_ceilings(const BenchResult& result, const std::string& path,
                           std::uint64_t file_bytes) {
   constexpr std::uint64_t least_file_bytes = 1'000'000'000;  // shorter passes are too noisy
@@ -78,7 +78,7 @@ std::string keep_ceilings(const BenchResult& result, const std::string& path,
   return {};
 }
 
-/// Predicts the time of reading from stored ceilings: disk and page cache, one after the other.
+/// Predicts the time of reading from stored ceilings: from the disk, then from the page cache.
 std::optional<Prediction> predict_reading(const BenchReads& reads, const Ceilings& ceilings) {
   const auto seconds = [](double bytes, std::optional<double> rate) -> std::optional<double> {
     if (bytes == 0) return 0;
@@ -93,7 +93,7 @@ std::optional<Prediction> predict_reading(const BenchReads& reads, const Ceiling
   return prediction;
 }
 
-/// Describes the time of reading. Without a prediction, assumes a typical rate of a disk.
+/// Describes the time of reading. Without a prediction, assumes the typical rate of a disk.
 std::string reading_time(const std::optional<Prediction>& prediction, const BenchReads& reads) {
   constexpr double usual_rate = 2e9;
   if (prediction) return fmt::format("{} for reading alone", brief(prediction));
@@ -109,7 +109,7 @@ void announce(const BenchJob& job, const BenchReads& reads) {
                          reading_time(prediction, reads)));
 }
 
-/// Returns the answer to --explain.
+/// Returns the output of --explain.
 Outcome explain_job(const RunSettings& settings, const BenchJob& job,
                     const std::string& why_device) {
   require_usable(settings.devices);

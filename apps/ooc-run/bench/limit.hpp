@@ -8,7 +8,7 @@ namespace ooc_run {
 /// Rates of the stages of a pass in their order, each measured alone (bytes per second).
 struct StageRates {
   double source = 0;             // the disk, or copies out of the page cache
-  std::optional<double> link{};  // none on the CPU
+  std::optional<double> link{};  // empty on the CPU
   double kernel = 0;
 };
 

@@ -48,7 +48,7 @@ std::string describe(const Option& option) {
   return fmt::format("--{} {}: {}", option.name, option.argument, help_of(option));
 }
 
-/// Returns the options of a command that do what one of this name does in other programs.
+/// Returns the options of a command that do the same as an option of this name in other programs.
 std::string same_options(const Command& command, std::string_view other_name) {
   std::string same;
   for (const Option& option : options_of(command)) {
@@ -164,7 +164,7 @@ Arguments::Arguments(const Command& command, const std::vector<std::string>& wor
   }
 }
 
-/// Refuses a file where the command takes none, or no more. It is probably the output, without -o.
+/// Refuses a file if the command takes none, or no more. It is probably the output, without -o.
 void Arguments::refuse_word(const Command& command, const std::string& word) const {
   const std::string usage = fmt::format("usage: ooc-run {} {}", command.name, command.synopsis);
   const bool wants_output = find_option(options_of(command), "output") != nullptr;
@@ -174,7 +174,7 @@ void Arguments::refuse_word(const Command& command, const std::string& word) con
                    : usage);
 }
 
-/// Refuses a command line without a file. An option may have taken the file for its value.
+/// Refuses a command line without a file. An option may have consumed the file as its value.
 void Arguments::refuse_no_file(const Command& command) const {
   for (const Option& option : options_of(command)) {
     const auto found = settings_.find(option.name);
@@ -284,7 +284,7 @@ void Arguments::refuse(const Setting& setting, const ooc::Error& error) {
 
 std::vector<std::string> misspelt_variables() {
   const std::string prefix = environment_name("");
-  std::set<std::string> known;  // without the prefix, which they share
+  std::set<std::string> known;  // without the common prefix
   for (const Command& command : commands()) {
     for (const Option& option : options_of(command)) {
       known.insert(environment_name(option.name).substr(prefix.size()));

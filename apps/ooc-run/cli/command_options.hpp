@@ -5,8 +5,8 @@
 
 #include "cli/options.hpp"
 
-// The options that say what a command is to compute and to write, in the order of the help. Only
-// options.cpp includes this.
+// The options that define the computation and the output of a command, in the order of the help.
+// Only options.cpp includes this.
 
 namespace ooc_run {
 

@@ -34,8 +34,8 @@ ooc::Error current_error() {
 
 namespace {
 
-/// Returns a text of an error without secrets, also if the path of the error has spaces, which
-/// end words.
+/// Returns a text of an error without secrets. A secret in the error's path is found even if the
+/// path has spaces, which otherwise end a word.
 std::string shown(std::string text, const ooc::Error& error) {
   const std::string path = error.details().path.string();
   const std::string shown_path = ooc::detail::shown_word(path);
@@ -94,7 +94,7 @@ void print_error(const ooc::Error& error) {
 }
 
 void end_at_once(const ooc::Error& error, std::optional<int> exit_code) {
-  // The disk may answer after all, and another thread would print what it has found.
+  // If the disk answers after all, another thread must not print its result.
   if (const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC); nowhere >= 0) {
     dup2(nowhere, STDOUT_FILENO);
   }

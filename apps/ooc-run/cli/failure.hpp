@@ -30,7 +30,7 @@ void print_error(const ooc::Error& error);
 
 /// Prints an error and ends the process without any clean-up, which would hang: it would join
 /// threads that wait for a disk that does not answer. An unfinished output has no name yet and
-/// disappears with the process. Without `exit_code`, it is that of the error.
+/// disappears with the process. `exit_code`: by default, that of the error.
 [[noreturn]] void end_at_once(const ooc::Error& error, std::optional<int> exit_code = {});
 
 /// Prints the error that ended a command, and returns its exit code. Does not return for an error

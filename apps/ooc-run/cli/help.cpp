@@ -28,7 +28,7 @@ std::string topic_lines() {
   return text + wrap("Exit codes:  ", codes + ".", columns);
 }
 
-/// Returns the names of the options that few need, in as few lines as possible.
+/// Returns the names of the rare options, in as few lines as possible.
 std::string rare_lines(const Command& command) {
   std::string names;
   for (const Option& option : options_of(command)) {
@@ -57,7 +57,7 @@ std::string option_lines(const Command& command) {
   return text + rare_lines(command);
 }
 
-/// Returns the options that `shows` is true of, under the names of the commands that have them.
+/// Returns the options for which `shows` is true, under the names of their commands.
 std::string sections(const std::function<bool(const Option&)>& shows) {
   std::map<std::string_view, std::string> lines;  // by commands
   std::vector<std::string_view> order;

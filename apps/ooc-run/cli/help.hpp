@@ -11,12 +11,12 @@ namespace ooc_run {
 std::string short_help();
 std::string short_help(const Command& command);
 
-/// Returns the text of --help. That of a command leaves rare options to tuning_help(), and what all
-/// commands have in common to that of the program.
+/// Returns the text of --help. The text for a command leaves out the rare options, which are in
+/// tuning_help(), and the conventions of all commands, which are in the text for the program.
 std::string long_help();
 std::string long_help(const Command& command);
 
-/// Returns what all commands say of an option: "--bins", "-o" or "bins". Empty if none has it.
+/// Returns the help of all commands on an option: "--bins", "-o" or "bins". Empty if none has it.
 std::string option_help(std::string_view word);
 
 /// Returns the rare options of all commands, under the names of the commands that have them.

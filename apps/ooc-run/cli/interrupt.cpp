@@ -33,7 +33,7 @@ int exit_code_after(int signal) {
 Interrupt::Interrupt() {
   sigemptyset(&signals_);
   for (const int signal : {SIGINT, SIGTERM}) {
-    // A signal that our parent wants ignored (nohup, jobs in the background) stays ignored.
+    // A signal that our parent has set to be ignored (nohup, jobs in the background) stays so.
     struct sigaction action {};
     sigaction(signal, nullptr, &action);
     if (action.sa_handler != SIG_IGN) sigaddset(&signals_, signal);
@@ -58,7 +58,7 @@ int Interrupt::exit_code() const noexcept {
 void Interrupt::watch(const std::stop_token& finished) {
   using namespace std::chrono_literals;
   using Clock = std::chrono::steady_clock;
-  constexpr long glance = 20'000'000;  // ns: delay at most until the end of the run is noticed
+  constexpr long glance = 20'000'000;  // ns: longest delay until the end of the run is noticed
   constexpr auto same_request = 200ms;
   constexpr auto patience = 800ms;  // time for the run to end
   int signal = -1;
@@ -87,9 +87,9 @@ void Interrupt::set_last_words(std::optional<std::string> document) {
 
 void Interrupt::end(const ooc::Error& error) const {
   using namespace std::chrono_literals;
-  constexpr auto patience = 100ms;  // nothing may read what a full pipe holds
-  // Not unlocked: no other thread is to print from now on. The kernel may still be writing into our
-  // buffers, so nothing is destroyed.
+  constexpr auto patience = 100ms;  // a full pipe may never be read
+  // The lock is kept, so that no other thread prints from now on. The kernel may still be writing
+  // into our buffers, so nothing is destroyed.
   mutex_.lock();
   if (last_words_) {
     write_whole(STDOUT_FILENO, *last_words_, patience);

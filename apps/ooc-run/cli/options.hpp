@@ -41,34 +41,34 @@ enum class Group {
   output
 };
 
-/// An option, all of it. The parser of the command line, the environment variables, the conflicts,
-/// the help, the manual, the shell completions and the advice in errors are all made from the table
-/// of options. An option that differs from command to command has several rows; options of one name
-/// take the same values in all commands.
+/// A complete description of an option. The table of options is the source of the command-line
+/// parser, the environment variables, the conflicts, the help, the manual, the shell completions
+/// and the hints in errors. An option that differs between commands has several rows; options of
+/// one name take the same values in all commands.
 struct Option {
   std::string_view name;                       // "chunk": --chunk, OOC_CHUNK
   std::string_view argument{};                 // "SIZE"; empty for a switch; "FILE" for a path
   std::string_view help;                       // one line; {} is replaced by the values
-  std::span<const std::string_view> values{};  // their names; of a FILE, its possible endings
+  std::span<const std::string_view> values{};  // their names; for a FILE, its allowed extensions
   char letter = 0;                             // 'o': -o
   Group group{};
-  std::string_view commands{};  // those that have it: "histogram reduce"
-  bool rare = false;            // few need it: -h lists only its name
+  std::string_view commands{};  // commands that have it: "histogram reduce"
+  bool rare = false;            // -h lists only its name
 
-  /// Options that it excludes ("bins range"), and why. One on the command line overrules an
-  /// environment variable.
+  /// Options that this one excludes ("bins range"), and the reason. An option on the command line
+  /// overrides an environment variable that it excludes.
   std::string_view excludes{}, because{};
 
-  /// An option without which it has no meaning, and the value that this one must have, if any.
-  /// Without that option, it is refused on the command line, and ignored as an environment
-  /// variable, which may be meant for other commands. A command that does not have the other option
-  /// always has what it stands for.
+  /// The option that this one requires, and the required value of that option, if any. Without it,
+  /// this option is refused on the command line, and ignored as an environment variable, which may
+  /// be meant for other commands. If a command does not have the required option, the requirement
+  /// is always met.
   std::string_view needs{}, needs_value{};
 
   std::string_view sets{};  // setting of the library: "Options::chunk_bytes"
 };
 
-/// An option that is given instead of a command.
+/// An option that replaces a command.
 struct ProgramOption {
   std::string_view word;      // "--version"
   std::string_view argument;  // empty: none
@@ -76,7 +76,7 @@ struct ProgramOption {
   std::span<const std::string_view> values{};
 };
 
-/// A page of `ooc-run help` that is of no command.
+/// A page of `ooc-run help` that does not belong to a command.
 struct HelpTopic {
   std::string_view name, summary;
 };
@@ -109,20 +109,20 @@ struct Command {
 std::span<const Command> commands();
 std::span<const ProgramOption> program_options();
 
-/// Returns the command of this name, or another name of it; null if there is none.
+/// Returns the command with this name or alias; null if there is none.
 const Command* command_named(std::string_view name);
 
-/// The same. If there is none, throws Error(usage) with the nearest name.
+/// Like command_named(), but throws Error(usage) with the nearest name if there is none.
 const Command& find_command(std::string_view name);
 
 /// Returns the other names of a command.
 std::vector<std::string_view> aliases_of(const Command& command);
 
-/// Returns all options of a command, also by title.
+/// Return all options of a command, as a list and by title.
 std::vector<Option> options_of(const Command& command);
 std::vector<OptionGroup> groups_of(const Command& command);
 
-/// True if `words` ("bins range") has this one.
+/// True if `words` ("bins range") contains this word.
 bool has_word(std::string_view words, std::string_view word);
 
 /// Returns the help of an option, with the names of its values: "I/O engine: auto, uring, threads".

@@ -23,7 +23,7 @@ std::optional<Option> option_for(std::string_view setting, const Command& comman
   return {};
 }
 
-/// Returns the option of the named command or, without a name, of the first that has one.
+/// Returns the option of the named command. Without a name, that of the first command that has one.
 std::optional<Option> option_for(std::string_view setting, std::string_view command) {
   for (const Command& each : commands()) {
     if (!command.empty() && command != each.name) continue;
@@ -38,12 +38,12 @@ std::string with_value(const Option& option, const std::string& value) {
   return fmt::format("--{}{}{}", option.name, text.empty() ? "" : " ", text);
 }
 
-/// Returns a number of bytes as an option of sizes takes it, rounded up: "264K".
+/// Returns a number of bytes as the value of an option, rounded up: "264K".
 std::string size_word(const std::string& bytes) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(bytes.data(), bytes.data() + bytes.size(), value);
   if (error != std::errc{}) return bytes;
-  constexpr std::uint64_t few = 10'000;  // of a unit, beyond which the next one is exact enough
+  constexpr std::uint64_t few = 10'000;  // units; for larger numbers, rounding up matters little
   const char* unit = "KMGT";
   value = ooc::detail::divide_up(value, ooc::detail::KiB);
   for (; value > few && unit[1] != 0; ++unit)

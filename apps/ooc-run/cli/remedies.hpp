@@ -6,9 +6,9 @@
 
 namespace ooc_run {
 
-/// Returns the error with remedies that a user of ooc-run can type: all of its advice becomes the
-/// hint, in terms of the options of `command`. Remedies for which it has no option are left out. An
-/// empty `command` stands for any.
+/// Returns the error with a hint for users of ooc-run: expresses its remedies as options of
+/// `command`, and adds them to its hint. Leaves out remedies without a corresponding option. If
+/// `command` is empty, uses the options of any command.
 ooc::Error in_terms_of_options(const ooc::Error& error, std::string_view command = {});
 
 }  // namespace ooc_run

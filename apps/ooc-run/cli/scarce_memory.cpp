@@ -25,8 +25,8 @@
 namespace ooc_run {
 namespace {
 
-// The first part is freed for the allocation that fails, which is tried again; the second for what
-// follows from a failure.
+// The first part is freed when an allocation fails, which is then tried again. The second part is
+// freed at the next failure, for the handling of the exception.
 constexpr std::size_t reserve_bytes = ooc::detail::MiB;
 std::array<std::atomic<std::byte*>, 2> reserve{};
 
@@ -41,7 +41,7 @@ void use_reserve() {
   throw std::bad_alloc();
 }
 
-/// Says that there is no memory, and allocates none for it.
+/// Prints an error about memory, without allocating memory, and ends the process.
 [[noreturn]] void end_without_memory(std::string_view what) {
   for (const std::string_view piece : {std::string_view("ooc-run: error: "), what,
                                        std::string_view("\n  hint: --memory and --chunk bound what "
@@ -51,7 +51,7 @@ void use_reserve() {
   _exit(exit_code_of(ooc::ErrorKind::memory));
 }
 
-/// Called where an exception can be thrown no further.
+/// The terminate handler: an exception cannot propagate further.
 [[noreturn]] void end_after_exception() {
   try {
     if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
@@ -64,7 +64,7 @@ void use_reserve() {
   std::abort();
 }
 
-/// Sets the size of the stacks of threads that libraries start, too.
+/// Sets the stack size of all threads that start from now on, including those of libraries.
 void set_stack_size() {
   constexpr std::size_t least = ooc::detail::MiB;
   rlimit address_space{};
@@ -89,7 +89,7 @@ int run_with_scarce_memory(const std::function<int()>& body) {
   int code = 0;
   try {
     std::thread thread([&] { code = body(); });
-    const ooc::detail::BlockedSignals blocked;  // on this thread, which only waits
+    const ooc::detail::BlockedSignals blocked;  // this thread only waits
     thread.join();
   } catch (const std::system_error&) {
     end_without_memory("no thread can be started");

@@ -5,12 +5,12 @@
 
 #include "cli/options.hpp"
 
-// The options that several commands share, in the order of the help: the data, the run, the form of
-// the output. Only options.cpp includes this.
+// The options that several commands share, in the order of the help: data, run, form of the output.
+// Only options.cpp includes this.
 
 namespace ooc_run {
 
-// Commands that share options.
+// Names of the commands that share options.
 inline constexpr std::string_view folds = "histogram reduce";
 inline constexpr std::string_view runs = "histogram reduce matmul convert";
 inline constexpr std::string_view readers = "histogram reduce matmul convert info";
@@ -42,7 +42,7 @@ inline constexpr std::array shared_options{
            .group = Group::input,
            .commands = readers,
            .sets = "Format::offset"},
-    // Matrices are whole.
+    // A product uses whole matrices, so matmul has none of these.
     Option{.name = "skip",
            .argument = "N",
            .help = "leave out the first N elements of the data",
@@ -128,8 +128,8 @@ inline constexpr std::array shared_options{
            .rare = true,
            .sets = "PassOptions::checksum"},
 
-    // A run that does a part of the work: that goes on where an earlier one was interrupted, is
-    // shared among ranks, or answers for one of several sections of the data.
+    // Options for a run that does a part of the work: it continues an interrupted run, is shared
+    // among ranks, or processes one of several sections of the data.
     Option{.name = "resume",
            .argument = "FILE",
            .help = "save progress here, and go on from there",

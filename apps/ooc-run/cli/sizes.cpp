@@ -85,7 +85,7 @@ std::string without_separators(std::string_view text) {
   return rest;
 }
 
-/// Parses a number of elements or of other things that are not bytes.
+/// Parses a number of things other than bytes, such as elements.
 std::uint64_t parse_number(std::string_view text, const std::string& hint) {
   const std::string digits = without_separators(text);
   std::string_view rest = digits;
@@ -94,7 +94,7 @@ std::uint64_t parse_number(std::string_view text, const std::string& hint) {
                             std::ranges::all_of(rest.substr(1), ooc::detail::is_digit);
   if (!has_exponent) return scale(value, rest, count_units, hint);
   rest.remove_prefix(1);
-  constexpr std::uint64_t too_many = 20;  // 10^20 is beyond 64 bits
+  constexpr std::uint64_t too_many = 20;  // digits: 10^20 does not fit in 64 bits
   for (std::uint64_t i = std::min(take_digits(rest, hint), too_many); i > 0; --i) {
     if (__builtin_mul_overflow(value, 10, &value)) refuse_usage("is too large", hint);
   }

@@ -25,7 +25,7 @@ std::int64_t parse_integer(std::string_view text);
 /// Parses a number. Refuses NaN and numbers out of range; accepts "inf".
 double parse_real(std::string_view text);
 
-/// Parses a time in seconds: "30", "0.5", "500ms", "30s", "5m", "2h". Refuses negative ones.
+/// Parses a time in seconds: "30", "0.5", "500ms", "30s", "5m", "2h". Refuses negative times.
 double parse_seconds(std::string_view text);
 
 // Text for messages.

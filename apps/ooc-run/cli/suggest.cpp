@@ -10,7 +10,7 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
   std::string_view best;
   std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const std::string_view candidate : candidates) {
-    // The beginning of a candidate is near to it, however much is missing.
+    // A shortened word is near to a candidate however much of it is missing.
     const bool shortened = word.size() >= 2 && candidate.starts_with(word);
     const std::size_t distance = shortened ? 1 : ooc::detail::edit_distance(word, candidate);
     if (distance < best_distance) {

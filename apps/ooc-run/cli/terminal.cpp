@@ -26,7 +26,7 @@ std::string_view environment(const char* name) {
   return value == nullptr ? std::string_view{} : std::string_view{value};
 }
 
-/// Returns the width or height of the screen from a variable, else from the kernel, else 0.
+/// Returns the width or height of the screen: from the variable, or from the kernel, or else 0.
 std::size_t find_length(const char* variable, int descriptor, unsigned short winsize::*length) {
   if (const int value = std::atoi(std::string(environment(variable)).c_str()); value > 0) {
     return static_cast<std::size_t>(value);
@@ -46,7 +46,7 @@ bool speaks_utf8() {
   return false;
 }
 
-/// True if a descriptor takes bytes, or fails, within a time.
+/// True if, within a time, a descriptor accepts bytes or fails.
 bool takes_more(int descriptor, std::chrono::milliseconds patience) {
   pollfd wanted{.fd = descriptor, .events = POLLOUT, .revents = 0};
   return poll(&wanted, 1, static_cast<int>(patience.count())) > 0;
@@ -122,7 +122,7 @@ int write_whole(int descriptor, std::string_view text,
                 std::optional<std::chrono::milliseconds> patience) {
   ooc::detail::Repeats repeats;
   while (!text.empty()) {
-    // A write that does not wait for long is asked for first, and so small that a pipe takes it.
+    // Wait until the descriptor accepts bytes, then write no more than a pipe accepts then.
     if (patience && !takes_more(descriptor, *patience)) return EAGAIN;
     const std::size_t bytes = patience ? std::min<std::size_t>(text.size(), PIPE_BUF) : text.size();
     const ssize_t written = write(descriptor, text.data(), bytes);
@@ -147,14 +147,14 @@ void print_to_stderr(std::string_view text) {
 
 namespace {
 
-/// Returns the width that text for a descriptor is broken at: none for files and pipes.
+/// Returns the width at which text for a descriptor is wrapped: unlimited for files and pipes.
 std::size_t columns_for(int descriptor) {
   const Terminal terminal = describe_terminal(descriptor);
   return terminal.interactive ? terminal.columns : std::numeric_limits<std::size_t>::max();
 }
 
-/// Breaks a line below its last column, which two spaces separate from the one before, or by a
-/// quarter of the width where that column begins beyond the middle.
+/// Wraps a line. Continuation lines begin below its last column, which follows two spaces, or at a
+/// quarter of the width if that column begins beyond the middle.
 std::string break_line(std::string_view line, std::size_t columns) {
   const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
   std::size_t last = line.rfind("  ");

@@ -41,8 +41,8 @@ std::string wrap(std::string_view first, std::string_view text, std::size_t colu
 /// Erases the current line of a terminal, for example a progress bar.
 inline constexpr std::string_view erase_line = "\r\x1b[K";
 
-/// Writes the whole text to a descriptor, also to one that does not block (O_NONBLOCK), whose
-/// reader may be late. Returns 0 or an errno; EAGAIN if the descriptor takes no more for
+/// Writes the whole text to a descriptor. It may be non-blocking (O_NONBLOCK), with a
+/// slow reader. Returns 0 or an errno; EAGAIN if the descriptor accepts nothing for
 /// `patience`.
 int write_whole(int descriptor, std::string_view text,
                 std::optional<std::chrono::milliseconds> patience = {});
@@ -61,7 +61,7 @@ std::string lines_for_stderr(std::string_view first, std::string_view text);
 /// Prints a message that is neither a result nor an error.
 void print_note(std::string_view note);
 
-/// Prints a warning that concerns the meaning of the result.
+/// Prints a warning about the meaning of the result.
 void print_warning(std::string_view warning);
 
 }  // namespace ooc_run

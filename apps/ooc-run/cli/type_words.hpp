@@ -18,8 +18,8 @@ std::string dtype_word(const ooc::DType& type);
 /// True if the values of a type are floating-point numbers.
 bool is_float(ooc::ElementType type);
 
-/// Returns the type that a file name's ending probably means although it is not one of the endings
-/// that name a type: float64 for ".f8". Empty if the ending is not the code of a type.
+/// Returns the type that the extension of a file probably means, although it is not one of the
+/// known extensions: float64 for ".f8". Empty if the extension is not the code of a type.
 std::optional<ooc::DType> type_meant_by_ending(const std::filesystem::path& path);
 
 }  // namespace ooc_run

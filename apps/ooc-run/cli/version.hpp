@@ -11,7 +11,7 @@ struct OptionalPart {
   std::string_view key;   // in JSON
   std::string_view name;  // in texts
   bool is_there;
-  std::string_view needs;  // Debian's packages, before the build
+  std::string_view needs;  // Debian packages to build with it
 };
 
 std::span<const OptionalPart> optional_parts();

@@ -6,7 +6,7 @@
 
 namespace ooc_run {
 
-/// Returns "wrote FILE, WHAT", and the note on how the file has got its name.
+/// Returns "wrote FILE, WHAT", with the note of `file` on its commit if there is one.
 std::string describe_written(const ooc::detail::OutputFile& file, std::string_view what);
 
 }  // namespace ooc_run

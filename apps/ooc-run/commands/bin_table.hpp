@@ -7,9 +7,9 @@
 
 namespace ooc_run {
 
-/// Replaces the document of an outcome by a table of the bins: a line of names, and one of each
-/// bin, with tabs between them. A note counts values in no bin. The numbers of the table are made
-/// while it is printed.
+/// Replaces the document of an outcome by a table of the bins: a line of column names, and a line
+/// for each bin, separated by tabs. A note gives the number of values in no bin. The lines are made
+/// while they are printed.
 void print_as_table(ooc::Histogram histogram, const BinTable& columns, Outcome& outcome);
 
 }  // namespace ooc_run

@@ -6,8 +6,8 @@
 
 namespace ooc_run {
 
-// Commands that pass a dataset through the pipeline, and the one that merges their parts. Each
-// throws ooc::Error.
+// The commands that read a dataset in passes, and the one that merges parts. All of them throw
+// ooc::Error.
 
 Outcome run(const HistogramRequest& request, const Interrupt& interrupt);
 Outcome run(const ReduceRequest& request, const Interrupt& interrupt);

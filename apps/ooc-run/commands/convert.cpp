@@ -20,7 +20,7 @@
 namespace ooc_run {
 namespace {
 
-/// Returns where a type ends: "float16 ends at 65504", "int8 ends at -128 and 127".
+/// Returns the limits of a type: "float16 ends at 65504", "int8 ends at -128 and 127".
 std::string describe_end(ooc::ElementType type) {
   return ooc::visit(type, [type]<class T>(std::type_identity<T>) {
     const std::string name(ooc::name_of(type));
@@ -36,7 +36,7 @@ std::string describe_end(ooc::ElementType type) {
   });
 }
 
-/// Returns what has become of values beyond a type that are not clipped, by the rules of
+/// Describes the conversion of values outside a type's range that are not clipped, by the rules of
 /// ooc::convert().
 std::string_view describe_overflow(ooc::ElementType from, ooc::ElementType to, bool clip) {
   if (is_float(to)) return "became infinite";

@@ -66,8 +66,8 @@ void note_crowded_bin(const ooc::Histogram& histogram, ooc::ElementType type, Ou
       std::min(100 * share, 99.9), histogram.edges.front() > 0 ? "" : " with a range above zero"));
 }
 
-/// Returns the fewest and the most integers that a bin holds, but for the last one, which has its
-/// upper edge too.
+/// Returns the smallest and the largest number of integers in a bin. Ignores the last bin, which
+/// also includes its upper edge.
 std::pair<double, double> integers_in_bins(const std::vector<double>& edges) {
   double fewest = std::numeric_limits<double>::infinity(), most = 0;
   for (std::size_t i = 2; i < edges.size(); ++i) {
@@ -79,8 +79,8 @@ std::pair<double, double> integers_in_bins(const std::vector<double>& edges) {
 }
 
 void note_uneven_bins(const ooc::Histogram& histogram, ooc::ElementType type, Outcome& outcome) {
-  constexpr double widest_seen = 20;        // one integer more is then a few percent
-  constexpr double all_exact = 1ull << 53;  // below, a double is an integer or between two
+  constexpr double widest_seen = 20;        // with wider bins, one more integer is a few percent
+  constexpr double all_exact = 1ull << 53;  // doubles below can represent all integers
   if (is_float(type) || histogram.counts.size() < 2) return;
   const double lower = histogram.edges.front(), upper = histogram.edges.back();
   const double width = (upper - lower) / static_cast<double>(histogram.counts.size());

@@ -51,8 +51,8 @@ void require_shapes(const ooc::Source& a, const ooc::Source& b, const MatmulRequ
   }
 }
 
-/// Gives a raw A or B the shape of `option`, which is "shape-a" or "shape-b". The library checks
-/// that the shape fits the data and is that of a matrix.
+/// Gives a raw A or B the shape that the option `option`, "shape-a" or "shape-b", has set. The
+/// library checks that the shape fits the data and is that of a matrix.
 void shape_matrix(ooc::Source& source, const std::optional<Shape>& asked, std::string_view option) {
   if (source.format == "raw") {
     source.set_shape(*asked);
@@ -66,7 +66,7 @@ void shape_matrix(ooc::Source& source, const std::optional<Shape>& asked, std::s
 }
 
 /// Returns the task for the choice of the device. Assumes that the operands are read from the disk
-/// once and are in memory afterwards.
+/// once and are then in memory.
 Task product_task(const ooc::Source& a, const ooc::Source& b) {
   using ooc::detail::typical::core_flops;
   Task task = passes_over(a, 1, core_flops);
@@ -91,7 +91,7 @@ bool is_remote(const ooc::MatmulPlan& plan) {
   return std::ranges::count(plan.reasons, ooc::ReasonKind::remote_reads, &ooc::Reason::what) != 0;
 }
 
-/// Returns the work of a product according to its plan.
+/// Returns the workload of a product according to its plan.
 Workload work_of(const ooc::MatmulPlan& plan) {
   const auto read = static_cast<double>(plan.bytes_read);
   const double cached = plan.direct ? 0 : plan.page_cache_fraction.value_or(0);
@@ -104,8 +104,8 @@ Workload work_of(const ooc::MatmulPlan& plan) {
           .kernel_seconds = plan.multiplying_seconds};
 }
 
-/// Returns the devices that the user or the precision demands: tf32 and bf16 need the tensor cores
-/// of a GPU. None if there is a choice. Throws Error(device) if a GPU is needed and none is
+/// Returns the devices that the user or the precision requires: tf32 and bf16 need the tensor cores
+/// of a GPU. Empty if any device will do. Throws Error(device) if a GPU is required and none is
 /// usable.
 std::vector<DeviceName> devices_for(const MatmulRequest& request) {
   const ooc::Precision precision = request.options.precision.value_or(ooc::Precision::f32);
@@ -149,8 +149,8 @@ Outcome explain_product(const MatmulRequest& request, const ooc::Target& target,
                  std::move(facts), reasons, warnings);
 }
 
-/// Checks the product, reading all three files. The product is committed by now, and is kept even
-/// if it is wrong.
+/// Checks the product by reading all three files. The product has been committed already, and is
+/// kept even if it is wrong.
 ooc::Verification check_product(Session& session, const ooc::Source& a, const ooc::Source& b,
                                 const ooc::Target& target, const ooc::MatmulPlan& plan) {
   try {
@@ -179,7 +179,7 @@ Outcome run(const MatmulRequest& request, const Interrupt& interrupt) {
   require_ending(target.path, made, "the product is");
   settings.devices = devices_for(request);
   if (settings.explain)
-    settings.side_files = {};  // explain_product() tries them; the session must not begin them
+    settings.side_files = {};  // explain_product() tests them; the session must not create them
   Session session(settings, interrupt, product_task(a, b), settings.verify ? 1 : 0);
   Report report{.command = "matmul",
                 .input = {{"a", describe_input(a, settings.format)},

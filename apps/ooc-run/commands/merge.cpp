@@ -26,26 +26,26 @@
 namespace ooc_run {
 namespace {
 
-/// A file of parts, and what ooc-run keeps in it. Answers may be large, so those of one file
-/// are in memory at a time.
+/// A part file, with the facts that ooc-run keeps in it. Since answers may be large, those of only
+/// one file are in memory at a time.
 struct ShardPart {
   std::string path;
-  ooc::PartFile file;  // without answers; but for the first, also without question and input
+  ooc::PartFile file;  // without answers; question and input are kept in the first part only
   PartFacts facts{};
 
   std::uint64_t first() const { return file.covers.empty() ? 0 : file.covers.front().first; }
   std::uint64_t shard_count() const { return facts.shard ? facts.shard->second : 0; }
 };
 
-/// Throws an error again, with the path of the part that it is about.
+/// Throws an error again, with the path of the part that it concerns.
 [[noreturn]] void refuse_part(const std::string& path, const ooc::Error& error) {
   ooc::ErrorDetails details = error.details();
   details.path = path;
   throw ooc::Error(error.kind(), fmt::format("{}: {}", path, error.what()), details);
 }
 
-/// Throws Error unless two parts are of the same question and data. If nothing but the times of
-/// files differ, the hint says so.
+/// Throws Error unless two parts have the same question and data. If the data differ only in the
+/// times of files, adds a hint.
 void require_same_data(const ShardPart& one, const ShardPart& other, bool ignore_times) {
   const auto compare = [&](bool without_times) {
     ooc::require_same_data(one.file, one.path, other.file, other.path, without_times);
@@ -61,7 +61,7 @@ void require_same_data(const ShardPart& one, const ShardPart& other, bool ignore
   }
 }
 
-/// The parts, in the order of the data, and the question that all of them answer.
+/// The parts, in the order of the data, and their common question.
 struct Parts {
   std::vector<ShardPart> all{};
   Question question{};
@@ -128,8 +128,8 @@ std::vector<Covered> ranges_of(const std::vector<ShardPart>& parts) {
   return all;
 }
 
-/// Returns the command for the shard that begins where no part covers the values, if all parts are
-/// of equally many shards.
+/// Returns the command for the shard that begins where no part covers the values. Empty unless all
+/// parts belong to the same number of shards.
 std::string missing_shard(const std::vector<ShardPart>& parts, const Question& question,
                           std::uint64_t first_missing) {
   const std::uint64_t shards = parts.front().shard_count();
@@ -163,7 +163,7 @@ void require_all(const std::vector<ShardPart>& parts, std::vector<Covered> cover
   }
 }
 
-/// Merges an answer of a file with those before. `load` reads it.
+/// Adds an answer of a file to the total. `load` restores the answer from its bytes.
 template <class Value, class Load>
 void add(std::optional<ooc::PartialResult<Value>>& total, const ooc::PartFile& file,
          std::size_t answer, const Load& load) {
@@ -184,7 +184,7 @@ void add(std::optional<ooc::PartialResult<Value>>& total, const ooc::PartFile& f
   }
 }
 
-/// Reads a part again, with its answers. `first`: the first one of all.
+/// Reads a part file again, with its answers. `first`: the first of all parts.
 ooc::PartFile read_again(const ShardPart& part, const ShardPart& first) {
   ooc::PartFile file = ooc::read_part_file(part.path);
   ooc::require_same_data(first.file, first.path, file, part.path, true);
@@ -223,7 +223,7 @@ Merged merge(const std::vector<ShardPart>& parts, const Question& question) {
   return merged;
 }
 
-/// Returns what is known of the parts together.
+/// Returns the facts about all parts together.
 PartFacts facts_of_all(const std::vector<ShardPart>& parts) {
   PartFacts all = parts.front().facts;
   all.shard.reset();
@@ -239,7 +239,7 @@ PartFacts facts_of_all(const std::vector<ShardPart>& parts) {
   return all;
 }
 
-/// Returns the `run` object of the result: that of merging, and a list of what computed the parts.
+/// Returns the `run` object of the result: of merging, with a list of the runs that made the parts.
 Json describe_merge(const std::vector<ShardPart>& parts, double seconds) {
   ooc::Stats stats;
   stats.layout.device = "cpu";
@@ -276,7 +276,7 @@ void require_no_data(const std::filesystem::path& target, const std::vector<Shar
   }
 }
 
-/// Writes the parts as one that covers what they cover.
+/// Writes one part that covers the ranges of all parts.
 Outcome join_parts(const MergeRequest& request, const std::vector<ShardPart>& parts,
                    const Question& question) {
   require_no_data(request.target, parts);
@@ -312,8 +312,8 @@ Outcome join_parts(const MergeRequest& request, const std::vector<ShardPart>& pa
   return outcome;
 }
 
-/// Throws Error(bad_input) if statistics of the whole are of places behind it, as a forged part
-/// says.
+/// Throws Error(bad_input) if argmin or argmax is behind the end of the data, which happens only if
+/// a part was forged.
 void require_places_in_data(const ooc::Statistics& statistics) {
   const auto is_behind = [&](const std::optional<std::uint64_t>& place) {
     return place && *place >= statistics.count;
@@ -373,7 +373,7 @@ Outcome run(const MergeRequest& request, const Interrupt& interrupt) {
                 lines_for_stdout(describe_parts(parts));
   if (histogram) {
     note_bins(*histogram, bins, question.type.element, outcome);
-    // A picture does not say where the type is from.
+    // The title of a picture does not tell where the type is from.
     picture.write(*histogram, title.substr(0, title.rfind(" (")), interrupt, outcome);
   }
   if (request.table) print_as_table(*std::move(histogram), *request.table, outcome);

@@ -8,8 +8,8 @@
 
 namespace ooc_run {
 
-/// Answers a question for one shard of the data, and writes that as a part, for ooc-run merge.
-/// Throws ooc::Error.
+/// Answers a question for one shard of the data, and writes the answer to a part file, for ooc-run
+/// merge. Throws ooc::Error.
 Outcome run_shard(const RunSettings& settings, const Shard& shard, Question question,
                   const Interrupt& interrupt);
 

@@ -24,7 +24,7 @@ struct FileFacts {
   std::uint64_t disk_bytes = 0;               // allocated on the disk
   bool holes = false;                         // true if parts were never written (sparse)
   Extents extents;
-  bool is_remote = false;  // on a server, of whose disks nothing is known
+  bool is_remote = false;  // on a server, whose disks are unknown
   std::string file_system;
   std::optional<BlockDevice> disk;
   std::string why_not_direct;  // empty: direct I/O is possible

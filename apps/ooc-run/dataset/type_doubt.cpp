@@ -24,8 +24,8 @@ std::string doubt_about_ending(const std::filesystem::path& path) {
                      ooc::ending_of(path), dtype_word(*meant), describe_type(*meant));
 }
 
-/// Returns a message about data that are read as bytes because nothing says their type. Where they
-/// look like numbers, ooc::open() has refused them.
+/// Returns a message if data look like text but are read as bytes, since no type is known. If they
+/// looked like numbers, ooc::open() would have refused them.
 std::string doubt_about_data(const ooc::Source& source) {
   const ooc::detail::TypeGuess guess =
       ooc::detail::guess_type(ooc::detail::glance(source), source.bytes());
@@ -34,8 +34,8 @@ std::string doubt_about_data(const ooc::Source& source) {
              : "";
 }
 
-/// Returns the type that the data look like, if it is not the one that the ending names, and that
-/// type is not plausible.
+/// Returns the type that the data look like, if it differs from the type that the extension names,
+/// and the latter is not plausible.
 std::optional<ooc::DType> better_type(const ooc::Source& source) {
   const ooc::DType& named = *source.type();
   const std::vector<std::byte> sample = ooc::detail::glance(source);
@@ -56,7 +56,7 @@ std::string doubt_about_named(const ooc::Source& source) {
                      dtype_word(*better));
 }
 
-/// Returns a message if the ending names another type than the one that the user gave.
+/// Returns a message if the extension names another type than the user.
 std::string doubt_about_asked(const ooc::Source& source, const ooc::Format& format) {
   const std::filesystem::path path = ooc::detail::path_of(source);
   const auto named = ooc::type_of_ending(ooc::ending_of(path));

@@ -111,7 +111,7 @@ HealthCheck check_gpu(const ooc::detail::CudaFacts& cuda, std::optional<std::siz
                           : cuda.driver_allows == 0 ? "install NVIDIA's driver"
                                                     : "nvidia-smi tells more";
   if (wanted) return check.fail(ooc::ErrorKind::device, fix);
-  // Only where there is a driver may something be wrong: else this is a machine without a GPU.
+  // Without a driver, this is simply a machine without a GPU, and nothing is wrong.
   return has_code && cuda.driver_allows != 0 ? check.warn(fix) : check;
 }
 
@@ -299,10 +299,10 @@ HealthCheck check_threads(const std::optional<ThreadLimit>& limit,
   if (!limit) return check;
   check.facts = fmt::format("{} more", group_digits(std::to_string(limit->left)));
   check.values["left"] = limit->left;
-  // A pass starts as many readers as it can, and fails if it then cannot start the thread of the
+  // A pass starts as many readers as it can. It fails if it then cannot start the thread of the
   // pool, of a lane or of the writer.
   const std::uint64_t least = workers.readers + 1 + workers.lanes + 1;
-  // These, more readers, and the threads of the BLAS library.
+  // In addition: more readers, and the threads of the BLAS library.
   const std::uint64_t ample = least + cores + 30;
   if (limit->left >= ample) return check;
   const std::string fix = fmt::format("raise {}, by {} threads", limit->by, ample - limit->left);

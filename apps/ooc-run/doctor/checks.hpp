@@ -37,7 +37,7 @@ std::string_view name_of(HealthCheck::State state);
 
 // Each function judges facts that its caller has collected.
 
-/// `wanted`: the number of the GPU that runs need.
+/// `wanted`: ordinal of the GPU that runs require.
 HealthCheck check_gpu(const ooc::detail::CudaFacts& cuda, std::optional<std::size_t> wanted);
 
 HealthCheck check_driver(const ooc::detail::CudaFacts& cuda);
@@ -59,8 +59,8 @@ struct LocationFacts {
   std::string why_not_direct{};  // empty: direct reads and writes work
   bool in_memory = false;
   bool known = true;   // false: it could not be tried, and why_not_direct says why
-  std::string hint{};  // what to do about that
-  std::string note{};  // of outputs there
+  std::string hint{};  // remedy for the reason why it could not be tried
+  std::string note{};  // about outputs in this place
 };
 HealthCheck check_direct(const LocationFacts& location);
 

@@ -13,8 +13,8 @@ namespace ooc_run {
 std::string draw_histogram(const ooc::Histogram& histogram, const Terminal& terminal,
                            bool logarithmic_bars, bool own_edges = false);
 
-/// Returns the number of bins per row for the heading: ", each row sums 16 bins". Empty for one bin
-/// per row. Also says what bars show that are no counts.
+/// Returns the number of bins per row for the heading: ", each row sums 16 bins". Empty if there is
+/// one bin per row. Also tells if bars show densities instead of counts.
 std::string describe_rows(const ooc::Histogram& histogram, const Terminal& terminal,
                           bool own_edges = false);
 

@@ -58,7 +58,7 @@ double width_of(const BinGroup& group) {
   return group.upper - group.lower;
 }
 
-/// True if widths differ by more than the rounding of edges.
+/// True if widths differ by more than rounding errors of the edges.
 bool have_different_widths(const std::vector<BinGroup>& groups) {
   constexpr double rounding = 1e-6;
   const auto [least, most] = std::ranges::minmax(groups, {}, width_of);
@@ -70,7 +70,7 @@ bool have_different_widths(const std::vector<BinGroup>& groups) {
 BarHeights::BarHeights(const std::vector<BinGroup>& groups, bool own_edges)
     : highest_(most_of(groups)) {
   if (!own_edges || highest_ == 0 || !have_different_widths(groups)) return;
-  const auto density = [](const BinGroup& group) {  // does not overflow, but for no width
+  const auto density = [](const BinGroup& group) {  // does not overflow, except for width 0
     return group.count == 0 ? 0 : static_cast<long double>(group.count) / width_of(group);
   };
   const BinGroup& densest = std::ranges::max(groups, {}, density);

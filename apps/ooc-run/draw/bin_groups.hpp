@@ -32,8 +32,8 @@ std::string describe_outside(const ooc::Histogram& histogram);
 /// Returns the largest count of a group.
 std::uint64_t most_of(const std::vector<BinGroup>& groups);
 
-/// The heights of bars. They are counts or, of bars of different widths, densities: counts per
-/// width of the densest bar, which is then as high as its count.
+/// The heights of bars. They are counts or, if bars have different widths, densities: counts per
+/// width of the densest bar, whose height is its count.
 class BarHeights {
  public:
   /// `own_edges`: the edges of bins were given, so that widths may differ.
@@ -43,7 +43,7 @@ class BarHeights {
 
   std::uint64_t highest() const { return highest_; }
 
-  /// Returns what they are: "count" or "density".
+  /// Returns the name of the heights: "count" or "density".
   std::string name() const;
 
   /// Returns ", bars are densities: counts per 0.5". Empty for counts.

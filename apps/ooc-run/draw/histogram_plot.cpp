@@ -33,8 +33,8 @@ constexpr std::string_view style =
     "  .tips { fill: #f08a45 }\n"
     "}\n";
 
-/// Leaves out the middle of a title that is too long: sentences begin, and paths end, with what
-/// tells them apart.
+/// Shortens a title that is too long by leaving out its middle: sentences differ at their
+/// beginning, and paths at their end.
 std::string shortened(const std::string& title) {
   constexpr std::size_t most = 96;  // characters; nearly all titles fit
   if (columns_of(title) <= most) return title;

@@ -34,7 +34,7 @@ void guess_what_it_is(const ooc::Format& format, Info& info) {
   }
 }
 
-/// True if other commands read the files, as far as their first bytes tell.
+/// True if other commands would accept the files, judging by their first bytes.
 bool is_readable(const ooc::Source& source, const ooc::Format& format) {
   return std::ranges::all_of(ooc::detail::files_of(source), [&](const ooc::detail::File& file) {
     return ooc::detail::holds_numbers(file, format);

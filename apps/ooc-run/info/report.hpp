@@ -14,7 +14,7 @@
 
 namespace ooc_run {
 
-/// The plan with which a command would read a dataset now.
+/// The way in which a command would read the dataset now.
 struct Reading {
   std::string_view command;
   Explanation explanation;
@@ -25,7 +25,7 @@ struct Info {
   ooc::Source source;
   std::vector<FileFacts> files;
   std::optional<ooc::detail::FileSignature>
-      signature;                                // a raw file that begins like another format
+      signature;                                // foreign format that a raw file begins like
   std::optional<ooc::detail::TypeGuess> guess;  // if neither the file nor an option gives the type
   std::vector<Reading> readings;                // empty if there is nothing to read
 };

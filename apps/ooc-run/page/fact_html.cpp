@@ -38,7 +38,7 @@ struct Label {
   std::string_view key, words;
 };
 
-/// The names of values whose JSON keys are short for them.
+/// Labels for JSON keys that are abbreviations.
 constexpr std::array labels{
     Label{"stddev", "standard deviation"},
     Label{"var", "variance"},

@@ -31,7 +31,7 @@ std::uint64_t integer_in(const Json& json) {
   return json.get<std::uint64_t>();
 }
 
-/// Throws Error unless JSON is what describe_input() returns, as far as it takes to print it.
+/// Throws Error unless the JSON can be printed like the result of describe_input().
 void require_input(const Json& json) {
   if (json.is_structured()) {
     for (const Json& each : json) require_input(each);

@@ -12,8 +12,8 @@
 
 namespace ooc_run {
 
-/// The facts that ooc-run keeps in a part beside the answer: those that it prints of the data, and
-/// how the part was computed.
+/// The facts that ooc-run keeps in a part beside the answer: facts about the data, to be printed,
+/// and about the run that computed the part.
 struct PartFacts {
   std::string heading{};
   Json input{};                                                    // of the JSON document
@@ -25,7 +25,7 @@ struct PartFacts {
 
 std::string to_text(const PartFacts& facts);
 
-/// Throws Error(bad_input) if there are none, or others than ooc-run writes.
+/// Throws Error(bad_input) if the file has no facts, or facts that ooc-run would not write.
 PartFacts facts_in(const ooc::PartFile& file);
 
 /// Returns ranges of values as JSON.

@@ -67,7 +67,7 @@ Question parsed(const Json& json) {
   return question;
 }
 
-/// Throws Error unless a command asks this question.
+/// Throws Error unless some command of this version asks this question.
 void check(const Question& question) {
   const bool is_reduce = question.command == "reduce" && question.reduce;
   const bool is_histogram =
@@ -112,7 +112,7 @@ Question question_in(const std::string& text) {
     throw bad_question(error.what());
   } catch (const ooc::Error& error) {
     if (error.kind() != ooc::ErrorKind::usage) throw;
-    throw bad_question(error.what());  // of a type or bins that no option may ask for
+    throw bad_question(error.what());  // the type or the bins are invalid
   }
 }
 

@@ -10,8 +10,8 @@
 
 namespace ooc_run {
 
-/// All that decides the result of a command that folds a dataset, apart from its files: parts of
-/// one question can be merged.
+/// All settings that determine the result of a command that folds a dataset, except its files.
+/// Parts with the same question can be merged.
 struct Question {
   std::string command;  // "reduce"
   ooc::DType type{};
@@ -24,8 +24,8 @@ struct Question {
 
 Json to_json(const Question& question);
 
-/// Throws Error(usage) for the question of a program that is not ooc-run, and Error(bad_input) for
-/// what is no question.
+/// Throws Error(usage) for the question of a program other than ooc-run, and Error(bad_input) for a
+/// text that is not a question.
 Question question_in(const std::string& json);
 
 }  // namespace ooc_run

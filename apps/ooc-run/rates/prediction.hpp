@@ -14,10 +14,10 @@ namespace ooc_run {
 
 /// The work of each stage of a run, in bytes summed over all passes.
 struct Workload {
-  bool from_server = false;  // its rate is not known
+  bool from_server = false;  // from a server, whose rate is not known
   double from_disk = 0;
   double from_page_cache = 0;  // and from holes: their zeros are copied too
-  double read_ahead = 0;       // of `from_disk`: the most that is read while a GPU starts
+  double read_ahead = 0;       // part of `from_disk`: the most that is read while a GPU starts
   double to_device = 0;        // over the link, if there is one
   double through_kernel = 0;
   double to_output = 0;  // over the link to the host, and to a disk
@@ -29,8 +29,8 @@ struct Workload {
 /// Returns the work of a pass. `pass`: the statistics of a dry run or of a real one.
 Workload work_of(const ooc::Stats& pass, ooc::DeviceKind device, bool checksum);
 
-/// Returns the bytes of the input that operators get in all passes, and those of them that are
-/// read: the others are on the device since a pass before.
+/// Returns the bytes of the input that operators process in all passes, and the part of them that
+/// is read: the rest is resident on the device since an earlier pass.
 double bytes_used(const ooc::Stats& passes);
 double bytes_read(const ooc::Stats& passes);
 
@@ -67,8 +67,8 @@ nlohmann::ordered_json describe(const std::optional<Prediction>& prediction);
 
 // Text for messages.
 
-/// Returns, for example, "at least 3.21 s; no ceiling is known of the kernel". `unknown`: of what
-/// nothing is known, if that is why there is none, as "several ranks" or "a server".
+/// Returns, for example, "at least 3.21 s; no ceiling is known of the kernel". `unknown`: the
+/// reason why there is no prediction, such as "several ranks" or "a server"; empty without one.
 std::string explain(const std::optional<Prediction>& prediction, std::string_view unknown = {});
 
 /// Returns, for example, "at least 3.21 s", or "not known".

@@ -14,8 +14,8 @@ struct BinTable {
   bool cumulative = false;  // sum of the counts so far
 };
 
-/// Reads the options that describe bins. `number` is the option that gives their number: "bins", or
-/// "histogram" for the command reduce. Throws Error(usage).
+/// Reads the options that define bins. `number`: the option for their number, "bins" or, for the
+/// command reduce, "histogram". Throws Error(usage).
 ooc::HistogramOptions read_bins(const Arguments& arguments, std::string_view number);
 
 /// Reads --tsv and the options of its columns. Empty without it.

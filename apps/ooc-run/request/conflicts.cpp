@@ -16,7 +16,7 @@
 namespace ooc_run {
 namespace {
 
-/// True if both paths lead to the same file. If it does not exist yet, its canonical path decides.
+/// True if both paths lead to the same file. If it does not exist yet, compares canonical paths.
 bool same_file(const std::filesystem::path& one, const std::filesystem::path& other) {
   std::error_code failed;
   const auto name = [&](const std::filesystem::path& path) {
@@ -62,8 +62,8 @@ void refuse_shared_files(const RunSettings& run, const std::filesystem::path& ou
   }
 }
 
-/// Refuses "u8" and "i8" for files with that ending: as NumPy's codes they mean 8 bytes, as endings
-/// 8 bits.
+/// Refuses "u8" and "i8" for files with that extension: as NumPy's codes they mean 8 bytes, as
+/// extensions 8 bits.
 void refuse_ambiguous_type(const RunSettings& run) {
   const std::string& word = run.type_word;
   if (word != "u8" && word != "i8") return;

@@ -17,7 +17,7 @@ DeviceName gpu(int ordinal) {
   return {ooc::DeviceKind::cuda, ordinal};
 }
 
-/// All GPUs; the first one if there seems to be none, for the error that says why.
+/// Returns all GPUs. If there are none, returns the first one, so that an error tells the reason.
 std::vector<DeviceName> all_gpus() {
   std::vector<DeviceName> gpus;
   for (int i = 0; i < std::max(ooc::detail::visible_gpus(), 1); ++i) gpus.push_back(gpu(i));

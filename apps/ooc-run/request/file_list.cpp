@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* standard_input = "-";
 
-/// Returns all that is in a list.
+/// Returns the contents of a list.
 std::string read_list(const std::string& name) {
   const bool is_piped = name == standard_input;
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> opened(
@@ -34,13 +34,13 @@ std::string read_list(const std::string& name) {
                                is_piped ? "standard input" : name);
 }
 
-/// Returns the names that end with `end`, and what follows the last end. Empty names are left out.
+/// Returns the non-empty names that end with `end`, and the text after the last `end` if any.
 std::vector<std::string> split(std::string_view text, char end) {
   std::vector<std::string> names;
   while (!text.empty()) {
     const std::string_view name = text.substr(0, text.find(end));
     text.remove_prefix(std::min(name.size() + 1, text.size()));
-    // In a list, "-" is a file of that name.
+    // In a list, "-" means a file with that name.
     if (!name.empty()) names.emplace_back(name == standard_input ? "./-" : name);
   }
   return names;

@@ -24,7 +24,7 @@
 namespace ooc_run {
 namespace {
 
-/// Refuses the ending of a format that no command writes.
+/// Refuses the extension of a format that no command can write.
 void refuse_foreign_format(const std::filesystem::path& path) {
   constexpr std::array<std::string_view, 16> foreign{
       ".arrow", ".bz2",     ".csv", ".gz",  ".h5",   ".hdf5", ".json", ".mat",

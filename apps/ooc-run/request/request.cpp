@@ -115,7 +115,7 @@ BenchRequest read_bench(const Arguments& arguments) {
   return request;
 }
 
-/// The number of elements, from --size or --count.
+/// Returns the number of elements, from --size or --count.
 std::uint64_t read_count(const Arguments& arguments, ooc::DType type) {
   const std::optional<std::uint64_t> size = arguments.get("size", parse_bytes);
   const std::optional<std::uint64_t> count = arguments.get("count", parse_count);

@@ -42,7 +42,7 @@ struct ReduceRequest {
 struct MergeRequest {
   RunSettings run;               // the files are parts
   std::filesystem::path target;  // of the joined part; empty: print the result
-  bool ignore_times = false;     // the data may be copies with other times of the last write
+  bool ignore_times = false;     // data may be copies with other modification times
   PictureStyle picture{};
   std::optional<BinTable> table{};  // of the bins, instead of text
 };

@@ -52,13 +52,13 @@ struct RunSettings {
   OutputSettings output;
   SideFiles side_files;
 
-  /// The kind of the device, or of the first one; empty if none is named. And its ordinal.
+  /// Return kind and ordinal of the first device. Without a device, the kind is empty.
   std::optional<ooc::DeviceKind> device_kind() const;
   int ordinal() const { return devices.empty() ? 0 : devices.front().ordinal; }
 
-  /// True unless another rank prints, and writes the files beside the result.
+  /// True unless another rank prints the result and writes the side files.
   bool prints() const { return options.ranks == nullptr || options.ranks->is_first(); }
-  /// Number of processes that share the run.
+  /// Returns the number of processes that share the run.
   std::size_t rank_count() const { return options.ranks == nullptr ? 1 : options.ranks->size(); }
 };
 

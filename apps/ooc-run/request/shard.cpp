@@ -21,17 +21,17 @@ using namespace std::string_view_literals;
 
 constexpr std::string_view example = "--shard 0/4 is the first of four";
 
-/// The environment variables by which a scheduler numbers the tasks of an array. Those that it does
-/// not have are empty.
+/// The environment variables in which a scheduler numbers the tasks of an array. Empty names: the
+/// scheduler has no such variable.
 struct Scheduler {
   std::string_view name;
-  const char* index;       // of this task
-  const char* first = "";  // index of all tasks
+  const char* index;       // index of this task
+  const char* first = "";  // lowest index in the array
   const char* last = "";
-  const char* step = "";                // between them
-  const char* tasks = "";               // how many this array has: it may be a part of another one
-  const char* shards = "";              // how many there are in all
-  std::optional<std::uint64_t> base{};  // from where it counts, if not from where the user says
+  const char* step = "";                // step between indices
+  const char* tasks = "";               // number of tasks in this array, maybe a part of another
+  const char* shards = "";              // number of tasks in all
+  std::optional<std::uint64_t> base{};  // first index; empty if users choose it
 };
 
 constexpr std::array schedulers{
@@ -65,7 +65,7 @@ constexpr std::array schedulers{
 };
 
 /// Returns the integer in an environment variable; empty if it is not set. Throws Error(usage) if
-/// it is no integer.
+/// the value is not an integer.
 std::optional<std::uint64_t> integer_in(const char* variable) {
   const char* const value = *variable == 0 ? nullptr : std::getenv(variable);
   if (value == nullptr || *value == 0) return {};
@@ -78,7 +78,7 @@ std::optional<std::uint64_t> integer_in(const char* variable) {
   return integer;
 }
 
-/// True if this process is a task of an array. Outside of arrays, Grid Engine says "undefined" and
+/// True if this process is a task of an array. Outside of arrays, Grid Engine sets "undefined" and
 /// LSF 0.
 bool has_task(const Scheduler& scheduler) {
   const char* const value = std::getenv(scheduler.index);
@@ -102,8 +102,8 @@ const Scheduler& scheduler_of_this_task() {
   return *found;
 }
 
-/// Returns from where the tasks are counted, if the user does not say. An array of Slurm counts
-/// from 0, unless it has an index that can only be the last of N from 1 on.
+/// Returns the index of the first task, if the user does not give it. An array of Slurm counts from
+/// 0, unless its highest index shows that it counts from 1 to the given number of shards.
 std::uint64_t base_of(const Scheduler& scheduler, std::optional<std::uint64_t> shards) {
   if (scheduler.base) return *scheduler.base;
   const auto least = integer_in(scheduler.first), most = integer_in(scheduler.last);
@@ -112,9 +112,9 @@ std::uint64_t base_of(const Scheduler& scheduler, std::optional<std::uint64_t> s
                "--shard auto:0 or auto:1 says it");
 }
 
-/// Returns the number of shards, if the user does not say, of an array that begins at `base` and
-/// has no gaps. If a few tasks of it are started once more, these are another array, which does not
-/// show how many there were.
+/// Returns the number of shards, if the user does not give it, of an array that begins at `base`
+/// and has no gaps. Tasks that are submitted again form another array, which does not tell how many
+/// tasks the first one had.
 std::uint64_t shards_of(const Scheduler& scheduler, std::uint64_t base) {
   if (const auto shards = integer_in(scheduler.shards)) return *shards;
   const auto most = integer_in(scheduler.last);
@@ -135,7 +135,7 @@ std::uint64_t shards_of(const Scheduler& scheduler, std::uint64_t base) {
   return tasks;
 }
 
-/// Returns the shard of an index, of so many counted from `base`.
+/// Returns the number of the shard with this index, among `shards` indices from `base` on.
 std::uint64_t shard_of(const char* variable, std::uint64_t index, std::uint64_t base,
                        std::uint64_t shards) {
   if (index >= base && index - base < shards) return index - base;
@@ -144,12 +144,12 @@ std::uint64_t shard_of(const char* variable, std::uint64_t index, std::uint64_t 
                            1 - base, 1 - base));
 }
 
-/// `from`: by what the user says.
+/// `from`: the first index, if the user gives it.
 Shard automatic_shard(std::optional<std::uint64_t> from, std::optional<std::uint64_t> shards) {
   const Scheduler& scheduler = scheduler_of_this_task();
   const std::uint64_t base = from ? *from : base_of(scheduler, shards);
   const std::uint64_t count = shards ? *shards : shards_of(scheduler, base);
-  // An array that does not fit is refused in every task, not in its last one only.
+  // If the array has too many tasks, refuse it in every task instead of only in the last ones.
   if (const auto most = integer_in(scheduler.last)) shard_of(scheduler.last, *most, base, count);
   const auto index = integer_in(scheduler.index);
   return {.index = shard_of(scheduler.index, index.value_or(0), base, count), .count = count};

@@ -15,10 +15,10 @@ struct Shard {
   std::filesystem::path output{};  // the file of its part
 };
 
-/// Parses --shard, --shards and -o. Empty without --shard. `auto` takes the numbers from what a
-/// scheduler tells the tasks of an array; `auto:0` and `auto:1` say from where it counts. Throws
-/// Error(usage), also if only one of both numbers is known: no task may compute the whole by
-/// mistake.
+/// Parses --shard, --shards and -o. Empty without --shard. `auto` takes the numbers from the
+/// variables that a scheduler sets for the tasks of an array; `auto:0` and `auto:1` give the first
+/// index. Throws Error(usage), also if the number of shards or that of this one is unknown: no task
+/// may compute the whole by mistake.
 std::optional<Shard> read_shard(const Arguments& arguments);
 
 }  // namespace ooc_run

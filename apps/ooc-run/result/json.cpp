@@ -12,8 +12,8 @@
 namespace ooc_run {
 namespace {
 
-/// JSON integers may have any length, but those of nlohmann-json have 64 bits. Longer ones pass
-/// through it as strings that begin with NUL, which no argument, path or message can contain.
+/// JSON integers may have any length, but nlohmann-json supports only 64 bits. Longer ones are
+/// stored as strings that begin with NUL, which no argument, path or message can contain.
 constexpr char long_integer_mark = '\0';
 
 // Lists pass through it as its binary values, which JSON does not have, of these types.

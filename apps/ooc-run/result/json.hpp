@@ -22,8 +22,8 @@ Json json_number(const std::optional<double>& value);
 Json json_number(const ooc::Scalar& value);
 Json json_integer(ooc::int128 value);
 
-/// Returns numbers as an array that keeps them as they are, and not as a node of JSON each: a list.
-/// It may be in a result, which append_json() prints.
+/// Returns a list: an array whose numbers are stored compactly instead of as a JSON node each.
+/// Results may contain lists, since append_json() prints them.
 Json json_list(std::span<const double> values);
 Json json_list(std::span<const std::uint64_t> values);
 

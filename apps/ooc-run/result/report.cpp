@@ -25,7 +25,7 @@ Json describe_stage(const ooc::StageTimes& stage, std::optional<double> bytes) {
   return json;
 }
 
-/// Returns what each device did, or null if one did all.
+/// Returns the share of each device, or null if only one worked.
 Json describe_devices(const ooc::Stats& stats) {
   if (stats.devices.empty()) return nullptr;
   Json devices = Json::array();
@@ -40,14 +40,14 @@ Json describe_devices(const ooc::Stats& stats) {
   return devices;
 }
 
-/// Returns the part of the bytes that this process, which is rank 0, has processed.
+/// Returns the fraction of the bytes that this process (rank 0) has processed.
 double own_part(const ooc::Stats& stats) {
   double all = 0;
   for (const ooc::RankShare& share : stats.ranks) all += static_cast<double>(share.bytes);
   return all == 0 ? 1 : static_cast<double>(stats.ranks.front().bytes) / all;
 }
 
-/// Returns what each rank did, or null if there was one.
+/// Returns the share of each rank, or null if the run has no ranks.
 Json describe_ranks(const ooc::Stats& stats) {
   if (stats.ranks.empty()) return nullptr;
   Json ranks = Json::array();
@@ -65,14 +65,14 @@ Json describe_ranks(const ooc::Stats& stats) {
   return ranks;
 }
 
-/// Returns a number of bytes of all passes. Empty if a run of several passes was interrupted: their
-/// number is not known then.
+/// Returns `bytes`, a number of bytes over all passes. Empty if a run of several passes was
+/// interrupted, since the number is unknown then.
 std::optional<double> if_known(double bytes, const ooc::Stats& stats) {
   if (stats.outcome.partial && stats.outcome.passes > 1) return {};
   return bytes;
 }
 
-/// Returns the bytes of the source that this run has processed: of several passes, the mean.
+/// Returns the bytes of the source that this run has processed, on average over its passes.
 double bytes_done(const ooc::Stats& stats) {
   return static_cast<double>(stats.outcome.bytes) -
          static_cast<double>(stats.outcome.resumed_bytes) /
@@ -106,7 +106,7 @@ std::string describe_passes(const ooc::Stats& stats) {
 }
 
 /// Returns how the input was read: "page cache", "direct, io_uring" or "28 % from page cache, rest
-/// direct". The last is always read by threads.
+/// direct". In the last case, reads are always by threads.
 std::string describe_way(const ooc::Stats& stats) {
   constexpr double wholly = 0.99;  // of the input
   const double cached = cached_share(stats);
@@ -158,13 +158,13 @@ Json describe_input(const ooc::Source& source, const ooc::Format& format) {
 Json describe_run(const ooc::Stats& stats, bool writes, std::span<const std::string> reasons,
                   const std::string& verdict, const Ceilings& ceilings,
                   const std::optional<Prediction>& prediction) {
-  // Stages are those of this process.
+  // The stages are those of this process.
   const double own = own_part(stats);
   const auto read = if_known(own * bytes_read(stats), stats);
   ooc::StageTimes kernel = stats.timing.kernel;
   const ooc::StageTimes& copies = stats.timing.h2d;
   const bool is_in_place = stats.layout.device == "cpu" && copies.busy == 0;
-  if (is_in_place) {  // the lanes have waited for their data, not for copies of them
+  if (is_in_place) {  // on a CPU, lanes wait for data instead of copies
     kernel.waits_in += copies.waits_in;
     kernel.waits_out += copies.waits_out;
   }

@@ -25,10 +25,10 @@ Json describe_run(const ooc::Stats& stats, bool writes, std::span<const std::str
                   const std::string& verdict, const Ceilings& ceilings = {},
                   const std::optional<Prediction>& prediction = {});
 
-/// Marks a result that covers only a part of the input. Does nothing for others.
+/// Marks a result that covers only a part of the input. Leaves other results unchanged.
 void mark_partial(Json& result, const ooc::Stats& stats);
 
-/// Returns the JSON document for stdout, with a line for each of its parts. `warnings`: doubts
+/// Returns the JSON document for stdout, with a line for each of its parts. `warnings`: warnings
 /// about the meaning of the result.
 Document document(std::string_view command, const Json& input, Json result, const Json& run,
                   std::span<const std::string> warnings = {});
@@ -41,13 +41,13 @@ std::string describe_values(std::uint64_t count, const ooc::DType& type);
 /// Returns, for example, "prices.f32: 1,000 values of float32".
 std::string describe_data(const ooc::Source& source);
 
-/// The same with the origin of the type: "prices.f32: 1,000 values of float32 (from .f32)".
+/// Like describe_data(), with the reason for the type: "...: 1,000 values of float32 (from .f32)".
 std::string heading(const ooc::Source& source);
 
 /// Returns, for example, "4.29 GB in 632 ms, 6.80 GB/s, NVIDIA H200, direct, io_uring".
 std::string footer(const ooc::Stats& stats);
 
-/// Adds a note on bytes behind the arrays of .npy files, if there are any.
+/// Adds a note about bytes after the arrays of .npy files, if there are any.
 void note_behind(const ooc::Source& source, Outcome& outcome);
 
 /// Returns a sentence that says which part of the input the result covers. Empty if it covers all.
@@ -57,7 +57,7 @@ std::string describe_partial(const ooc::Source& source, const ooc::Stats& stats)
 /// `wanted`.
 std::string checksum_line(const ooc::Stats& stats, bool wanted);
 
-/// Returns a line that says that the result was verified, in so many seconds. Empty if it was not.
+/// Returns a line that tells how long the verification took. Empty if the result was not verified.
 std::string verified_line(const std::optional<double>& seconds);
 
 /// Returns the fewest digits that read back as the same value; for integers, all digits in groups

@@ -14,7 +14,7 @@ Deadline::Deadline(double seconds, std::function<void()> miss)
             std::mutex mutex;
             std::condition_variable_any stopped;
             std::unique_lock lock(mutex);
-            // Time in which this process was stopped does not count: it is one tick.
+            // Counts ticks: if this process was stopped, that time counts as one tick only.
             constexpr std::chrono::duration<double> tick(0.1);
             for (auto waited = tick; waited.count() < seconds; waited += tick) {
               stopped.wait_for(lock, in_time, tick, [] { return false; });

@@ -5,8 +5,8 @@
 
 namespace ooc_run {
 
-/// Calls a function on another thread, unless it is destroyed in time. For calls that have no limit
-/// of their own.
+/// Calls a function on another thread after `seconds`, unless this object is destroyed before. For
+/// calls that have no timeout of their own.
 class Deadline {
  public:
   Deadline(double seconds, std::function<void()> miss);

@@ -18,7 +18,7 @@
 namespace ooc_run {
 namespace {
 
-/// The GPU is chosen up to this factor of the CPU's time: it leaves the CPU free.
+/// A GPU is preferred if it takes up to 10 % longer than the CPU, since it leaves the CPU free.
 constexpr double as_good_as_equal = 1.1;
 
 std::string kernel_of(std::string_view command, const ooc::Source& source) {
@@ -52,9 +52,9 @@ std::string title_of(const DeviceName& device) {
   return device.kind == ooc::DeviceKind::cpu ? "the CPU" : fmt::format("cuda:{}", device.ordinal);
 }
 
-/// Of several GPUs, as many as copies out of the page cache feed.
+/// Returns as many of several GPUs as copies out of the page cache can keep busy.
 DeviceChoice choose_gpus(std::vector<DeviceName> gpus, const Task& task, const DeviceRates& rates) {
-  constexpr double worth = 1.25;  // times the rate of fewer, since each GPU takes time to start
+  constexpr double worth = 1.25;  // each additional GPU must be worth its start
   const double link = rates.gpu.h2d.value_or(ooc::detail::typical::link);
   const bool is_cached = task.work.from_page_cache > task.work.from_disk;
   if (!rates.host_copies || !is_cached) return {std::move(gpus), {}};
@@ -67,11 +67,11 @@ DeviceChoice choose_gpus(std::vector<DeviceName> gpus, const Task& task, const D
                             gpus.size(), all, format_rate(*rates.host_copies), format_rate(link))};
 }
 
-/// Of several devices, all that help: none beside one that reads all there is from a disk, no GPU
-/// that would start when the CPU is done, and no more GPUs than the page cache feeds.
+/// Returns those of several devices that help: the fastest if the disk limits the run, the CPU if
+/// it would be done before a GPU has started, and no more GPUs than the page cache can feed.
 DeviceChoice choose_helpful(std::span<const DeviceName> wanted, const Task& task,
                             const DeviceRates& rates) {
-  constexpr double bound = 0.85;  // of the time: devices together would save less than the rest
+  constexpr double bound = 0.85;  // fraction of the time; several devices would gain too little
   const auto is_cpu = [](const DeviceName& device) { return device.kind == ooc::DeviceKind::cpu; };
   const auto cpu = std::ranges::find_if(wanted, is_cpu);
   if (cpu != wanted.end() && !rates.any_gpu) {
@@ -106,7 +106,7 @@ DeviceChoice choose_helpful(std::span<const DeviceName> wanted, const Task& task
   return {devices, "the GPUs alone (a CPU would take far longer for its part)"};
 }
 
-/// Of several ranks that see the same GPUs, each takes one of its own, as far as there are any.
+/// Gives each of several ranks that see the same GPUs its own GPU, as long as there are enough.
 DeviceChoice choose_own_gpu(const DeviceChoice& choice, const ooc::Ranks& ranks) {
   const auto gpus = static_cast<std::size_t>(std::max(ooc::detail::visible_gpus(), 1));
   const std::size_t rank = ranks.rank_on_gpus();
@@ -119,12 +119,12 @@ DeviceChoice choose_own_gpu(const DeviceChoice& choice, const ooc::Ranks& ranks)
                       format_count(ranks.ranks_on_gpus(), "rank"), format_count(gpus, "GPU"))};
 }
 
-/// Returns a task with statistics in one of its passes.
+/// Returns the task with the work of computing statistics added to one of its passes.
 Task with_statistics(const ooc::Source& source, const Task& task,
                      const ooc::ReduceOptions& options) {
   const double reducing_rate = reduce_task(source, options).core_rate;
   const auto passes = static_cast<double>(task.passes);
-  // Both in one pass are computed by another kernel, which bench does not measure.
+  // Both are computed by one kernel, whose rate bench does not measure.
   return passes_over(source, task.passes, passes / (passes / task.core_rate + 1 / reducing_rate));
 }
 
@@ -134,7 +134,7 @@ Task passes_over(const ooc::Source& source, std::size_t passes, double core_rate
   const double bytes = static_cast<double>(source.bytes()) * static_cast<double>(passes);
   const ooc::detail::SourceFacts facts = ooc::detail::facts_of(source);
   const double from_disk = (1 - facts.cached_or_none()) * (1 - facts.holes) * bytes;
-  // A source that is read in both ways, direct and buffered, is not read ahead.
+  // A source that is read with both direct and buffered I/O is not read ahead.
   const double ahead =
       ooc::detail::can_mix_reads({}, facts)
           ? 0
@@ -163,7 +163,7 @@ Task reduce_task(const ooc::Source& source, const ooc::ReduceOptions& options) {
   // Sums of integers are always exact.
   const bool exact = options.exact && is_float(source.element());
   Task task = passes_over(source, 1, exact ? exact_rate : plain_rate);
-  // Exact sums are computed by another kernel, which bench does not measure.
+  // Exact sums are computed by another kernel, whose rate bench does not measure.
   if (!exact) task.kernel = kernel_of("reduce", source);
   return task;
 }
@@ -218,7 +218,7 @@ DeviceChoice choose_device(std::span<const DeviceName> wanted, const Task& task,
   if (wanted.size() > 1) return choose_helpful(wanted, task, rates);
   if (!wanted.empty()) return {{wanted.front()}, {}};
   const std::vector<DeviceName> cpu{{ooc::DeviceKind::cpu}}, gpu{{ooc::DeviceKind::cuda}};
-  if (!rates.cuda || !rates.any_gpu) {  // then the size of the work does not matter
+  if (!rates.cuda || !rates.any_gpu) {  // the size of the work does not matter then
     const std::string no_gpu = ooc::why_no_gpu();
     if (!no_gpu.empty()) return {cpu, why_not_gpu(no_gpu)};
   }

@@ -20,19 +20,19 @@ namespace ooc_run {
 /// The properties of an operator and its data that determine the time of a run.
 struct Task {
   std::filesystem::path file{};  // the first file of the data
-  std::string kernel{};          // its name in bench: "histogram u1"; empty: not measured there
-  std::size_t passes = 1;        // over the data
+  std::string kernel{};          // its name in bench: "histogram u1"; empty if not measured
+  std::size_t passes = 1;        // number of passes over the data
   double core_rate = 0;          // typical bytes per second of one core
   Workload work{};               // as far as it is known before the I/O configuration is chosen
-  std::string why_alone{};       // the reason why several devices do not share it; or empty
-  bool is_remote = false;        // from a server, which is taken to be as fast as a disk
-  bool only_gpus = false;        // share it, if there are some: the CPU would take far longer
+  std::string why_alone{};       // the reason why only one device can do it; or empty
+  bool is_remote = false;        // on a server, assumed to be as fast as a disk
+  bool only_gpus = false;        // only GPUs share it, if there are some: a CPU would take too long
 };
 
 /// Returns a task of one or several passes over a source.
 Task passes_over(const ooc::Source& source, std::size_t passes, double core_rate);
 
-// The tasks of the operators. Their core rates are those of a slow element type.
+// The tasks of the operators. Their core rates hold for an element type that is slow to process.
 
 Task histogram_task(const ooc::Source& source, const ooc::HistogramOptions& options);
 Task reduce_task(const ooc::Source& source, const ooc::ReduceOptions& options);
@@ -43,29 +43,29 @@ Task convert_task(const ooc::Source& source);
 struct DeviceRates {
   Ceilings cpu, gpu;
   bool cuda = true;                     // this build has CUDA
-  bool any_gpu = true;                  // there seems to be one; only the driver knows
-  std::optional<double> host_copies{};  // out of the page cache by all cores; empty: not measured
+  bool any_gpu = true;                  // a GPU seems to exist; only the driver knows
+  std::optional<double> host_copies{};  // from the page cache by all cores, if measured
 };
 
-/// Returns the rates for choosing a device: measured ones of the disk and the CPU if there are any,
-/// otherwise typical values of a server with an H200. These are good enough for the choice, and do
-/// not require starting a GPU.
+/// Returns the rates for choosing a device: measured rates of the disk and the CPU if there are
+/// any, otherwise typical values of a server with an H200. They are accurate enough for the choice,
+/// and no GPU must be started to find them.
 DeviceRates rates_to_choose_by(const Task& task, const ooc::Options& options);
 
-/// The devices that compute, at least one, and the reason if it is not what the user asked for.
+/// The devices that compute, at least one, and the reason if the user did not choose them.
 struct DeviceChoice {
   std::vector<DeviceName> devices;
   std::string reason;
 
-  /// Of the device, or of the first one.
+  /// Returns the kind of the first device.
   ooc::DeviceKind kind() const { return devices.front().kind; }
 };
 
-/// Returns those who share a run, "several ranks" or "several devices"; empty if there is one.
+/// Returns "several ranks" or "several devices" if these share the run; otherwise an empty text.
 std::string_view sharers_of(const DeviceChoice& choice, const RunSettings& settings);
 
-/// Says that a limit for GPU memory has no effect, if there is one and only the CPU computes.
-/// Empty for a product and a conversion: it limits their panels and buffers on any device.
+/// Returns a note that the limit for GPU memory has no effect, if one is set and only the CPU
+/// computes. Empty for products and conversions, whose memory it limits on any device.
 std::string idle_gpu_limit(const DeviceChoice& choice, const RunSettings& settings);
 
 /// Returns the name that the device will have when it has started.
@@ -74,15 +74,15 @@ std::string device_name(ooc::DeviceKind device, int ordinal);
 /// Returns the names of all devices.
 std::string names_of(const DeviceChoice& choice);
 
-/// Returns the devices that the user `wanted`, unchecked; of several, one if there are no others,
-/// if these are predicted not to help, or if the work is not shared. Without a wish: the GPU,
-/// unless it is not usable or the CPU is predicted to be faster by more than 10 %. That prediction
-/// comes first, so that a run on the CPU does not wait for CUDA to start. A stage without a rate
-/// counts as infinitely fast.
+/// Returns the devices in `wanted`, without checking that they are usable; only one if the others
+/// do not exist, are predicted not to help, or cannot share the work. If `wanted` is empty, returns
+/// the GPU, unless it is not usable or the CPU is predicted to be more than 10 % faster. The
+/// prediction is made first, so that a run on the CPU does not wait for CUDA to start. A stage
+/// without a rate counts as infinitely fast.
 DeviceChoice choose_device(std::span<const DeviceName> wanted, const Task& task,
                            const DeviceRates& rates);
 
-/// The same for a run.
+/// Chooses the devices of a run by its settings and, among ranks, gives each its own GPU.
 DeviceChoice choose_device(const RunSettings& settings, Task task);
 
 /// Starts the devices.

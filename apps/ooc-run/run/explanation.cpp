@@ -51,8 +51,8 @@ std::string reading_text(const ooc::Stats& pass) {
       format_count(pass.layout.queue_depth, "read"), format_binary_bytes(pass.layout.block_bytes));
 }
 
-/// Returns the number of threads and their uses. There may be more than cores, because threads that
-/// read directly mostly wait for the disk.
+/// Returns the number of threads and their tasks. There may be more threads than cores, because
+/// those that read with direct I/O mostly wait for the disk.
 std::string threads_text(const ooc::Stats& pass) {
   std::string text = group_digits(std::to_string(pass.layout.threads));
   if (pass.layout.engine == "threads" && pass.layout.threads > ooc::detail::usable_cores() &&
@@ -81,7 +81,7 @@ ooc::PassOptions wanted_of(const RunSettings& settings) {
   return {.checksum = settings.checksum, .checkpoint = settings.checkpoint};
 }
 
-/// Returns the facts. None for a dataset without elements.
+/// Returns the facts. Empty for a dataset without elements.
 std::vector<FactRow> rows_of(const Explanation& explanation) {
   const ooc::Stats& pass = explanation.pass;
   std::vector<FactRow> rows;
@@ -120,8 +120,8 @@ std::vector<FactRow> rows_of(const Explanation& explanation) {
   return rows;
 }
 
-/// Adds what devices or ranks have in common that share all passes: nothing stays on one of them,
-/// and what they do together is not predicted.
+/// Adapts an explanation to a run that several devices or ranks share: no data are resident, and
+/// there is no prediction.
 Explanation with_sharers(Explanation explanation) {
   explanation.pass.outcome.resident_bytes = 0;
   std::erase_if(explanation.pass.layout.reasons, [](const ooc::Reason& reason) {
@@ -131,7 +131,7 @@ Explanation with_sharers(Explanation explanation) {
   return explanation;
 }
 
-/// Adds what a first pass would be for.
+/// Adds the purpose of a first pass.
 Explanation with_first_pass(Explanation explanation, const ooc::HistogramOptions& options) {
   explanation.first_pass = options.bins.rule()
                                ? "the range and the number of the bins, which the rule gives"

@@ -21,13 +21,13 @@
 
 namespace ooc_run {
 
-/// The result of a dry run: how a command would process a dataset now. No data is read for it, and
-/// no GPU is started.
+/// The result of a dry run: how a command would process a dataset now. Reads no data and starts no
+/// GPU.
 struct Explanation {
   DeviceChoice device;
   ooc::Stats pass;        // of dry_run_pass(), with the name of the device and the number of passes
   std::string sharers{};  // see sharers_of()
-  std::string first_pass{};  // what a first of two passes is for
+  std::string first_pass{};  // the purpose of the first of two passes
   Ceilings ceilings;
   std::optional<Prediction> prediction;
 };
@@ -37,7 +37,7 @@ struct Explanation {
 Explanation explain_run(const RunSettings& settings, const Task& task,
                         const std::function<ooc::Stats(ooc::DeviceKind)>& dry_run);
 
-// The same for each operator.
+// The same for each built-in operator.
 
 Explanation explain_histogram(const RunSettings& settings, const ooc::Source& source,
                               const ooc::HistogramOptions& options);
@@ -48,7 +48,7 @@ Explanation explain_summary(const RunSettings& settings, const ooc::Source& sour
 Explanation explain_convert(const RunSettings& settings, const ooc::Source& source,
                             const ooc::Target& target);
 
-/// Throws Error(device) if a GPU among these is not usable.
+/// Throws Error(device) if one of these devices is a GPU that is not usable.
 void require_usable(std::span<const DeviceName> devices);
 
 /// Returns an explanation as JSON, with the keys of `run` that are known before a run.
@@ -64,20 +64,20 @@ struct Remarks {
 /// can be written, and leaves nothing behind. Throws Error(output) if one cannot.
 std::vector<FactRow> try_side_files(const SideFiles& files);
 
-/// Returns the row about the file of a checkpoint, or none if there is none. Throws Error as a run
-/// would if there is another file of that name.
+/// Returns a row about the file of a checkpoint; empty without a checkpoint. Throws the Error of a
+/// run if another file has that name.
 std::vector<FactRow> checkpoint_row(const ooc::Checkpoint& checkpoint);
 
-/// Returns those files as facts, and the reasons for the number of passes and for reads by
-/// --verify.
+/// Returns the rows about side files, checkpoint and ranks, and the reasons that concern passes,
+/// holes and the reads of --verify.
 Remarks remarks_on(const Explanation& explanation, const RunSettings& settings);
 
 /// Returns the output of --explain.
 Outcome explain(std::string_view command, const RunSettings& settings, const ooc::Source& source,
                 const Explanation& explanation, const Remarks& remarks);
 
-/// The same for other kinds of plans. `result` is the result of the JSON document; the facts and
-/// reasons are for text.
+/// Like explain() above, for other kinds of plans. `result` is for the JSON document; `facts` and
+/// `reasons` are for text.
 Outcome explain(std::string_view command, const OutputSettings& output, const Json& input,
                 const Json& result, const std::string& heading, std::vector<FactRow> facts,
                 std::span<const std::string> reasons, std::span<const std::string> warnings = {});

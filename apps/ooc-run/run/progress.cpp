@@ -120,7 +120,7 @@ void ProgressMeter::update(const ooc::Progress& progress, std::vector<StageShare
   const Clock::time_point now = Clock::now();
   const bool is_next_pass = progress.bytes < state_.bytes;
   if (is_next_pass) ++state_.pass;
-  // An earlier run's bytes took no time of this one.
+  // The bytes of an earlier run must not count towards the rate of this one.
   const bool pass_begins = is_next_pass || state_.total_bytes == 0;
   const std::uint64_t before = pass_begins ? progress.resumed_bytes : state_.bytes;
   rate_.add(static_cast<double>(progress.bytes - std::min(before, progress.bytes)),

@@ -32,7 +32,7 @@
 namespace ooc_run {
 namespace {
 
-/// True for "-", and for /dev/stdin unless that is a file, which has a size and can be read twice.
+/// True for "-", and for /dev/stdin unless it is a regular file or a block device.
 bool is_standard_input(const std::string& file) {
   if (file == "-") return true;
   struct stat status {};
@@ -44,7 +44,7 @@ bool is_stream(const std::string& file) {
   return is_standard_input(file) || ooc::detail::is_pipe(file);
 }
 
-/// Throws Error(usage) for options that a stream cannot have.
+/// Throws Error(usage) for options that are not possible for a stream.
 void refuse_of_streams(const RunSettings& settings, const std::string& name) {
   const auto refuse = [&](const std::string& what, const std::string& hint) {
     throw ooc::Error(ooc::ErrorKind::usage, name + ": " + what, {.hint = hint});
@@ -61,7 +61,7 @@ void refuse_of_streams(const RunSettings& settings, const std::string& name) {
   }
 }
 
-/// Removes sentences that are there already: each engine of a pass gives its own.
+/// Removes repeated sentences: each engine of a pass adds its own.
 std::vector<std::string> without_repetitions(const std::vector<std::string>& sentences) {
   std::vector<std::string> rest;
   for (const std::string& sentence : sentences) {
@@ -70,11 +70,11 @@ std::vector<std::string> without_repetitions(const std::vector<std::string>& sen
   return rest;
 }
 
-/// The hint to save one field of a file of structs, as a command for Python.
+/// Returns a hint: the Python command that saves one field of a file of structs.
 std::string field_hint(const ooc::Source& source, const ooc::Format& format) {
   const ooc::DType& type = *source.type();
   const auto plain = std::ranges::find_if(type.fields, [](const ooc::Field& each) {
-    return each.element != ooc::ElementType::bf16;  // for which NumPy has no code
+    return each.element != ooc::ElementType::bf16;  // NumPy has no code for bf16
   });
   if (plain == type.fields.end()) return "NumPy cannot save one field, since all are bf16";
   const ooc::Field& field = *plain;
@@ -107,7 +107,7 @@ void require_elements(const ooc::Source& source, const ooc::Format& format) {
       {.why = "this command takes elements of one type", .hint = field_hint(source, format)});
 }
 
-/// Returns the error for a check that could not be completed. It says nothing about the result.
+/// Returns the error for an incomplete check, which implies nothing about the result.
 ooc::Error not_verified(const ooc::Error& error) {
   const std::string what = error.kind() == ooc::ErrorKind::interrupted
                                ? error.what()
@@ -197,7 +197,7 @@ ooc::PassOptions Session::pass_options() {
                            .checksum = settings_.checksum,
                            .keep_partial = true,
                            .checkpoint = settings_.checkpoint};
-  // A stopped run saves its findings first, also on a slow disk.
+  // A stopped run saves a checkpoint first, possibly to a slow disk.
   if (options.checkpoint) interrupt_.allow_more_time();
   if (trace_ || report_file_ || meter_.shows_stages()) {
     options.observe = [this](const ooc::TraceEvent& done) {
@@ -210,7 +210,7 @@ ooc::PassOptions Session::pass_options() {
 }
 
 void Session::show(const ooc::Progress& progress) {
-  // The reads of --verify are not a stage of the run.
+  // The reads of --verify are not part of the run's stages.
   const auto now = StageLoad::Clock::now();
   if (has_ended_ && settings_.options.ranks != nullptr) settings_.options.ranks->attend();
   meter_.update(progress, has_ended_ ? std::vector<StageShare>{} : stage_load_.shares(now));
@@ -240,7 +240,7 @@ std::string_view Session::sharers() const {
   return sharers_of(device_, settings_);
 }
 
-/// Returns the measured rates for a run like this one. None are of several devices together.
+/// Returns the measured rates for this run. Empty if several devices or ranks share it.
 Ceilings Session::ceilings() {
   if (!sharers().empty()) return {};
   return read_ceilings({task_.file, coordinator_->device().name(), task_.kernel});
@@ -304,7 +304,7 @@ Outcome Session::report(Report report, const ooc::Stats& stats) {
   return outcome;
 }
 
-/// Writes the timeline. A failure is added to the outcome, which keeps its result.
+/// Writes the timeline. Adds a failure to the outcome, whose result is still printed.
 void Session::write_trace(Outcome& outcome) {
   if (!trace_) return;
   interrupt_.allow_more_time();
@@ -346,7 +346,7 @@ Session::~Session() {
 Verified Session::verify(const ooc::Stats& stats, const std::function<void()>& check) {
   if (!settings_.verify || stats.outcome.partial) return {};
   end_run();
-  pass_.checkpoint = {};  // of the run, which has ended
+  pass_.checkpoint = {};  // the checkpoint is for the run, which has ended
   const auto began = std::chrono::steady_clock::now();
   try {
     check();

@@ -26,8 +26,8 @@ namespace ooc_run {
 ooc::Source open_numbers(std::span<const std::string> files, const RunSettings& settings);
 ooc::Source open_numbers(const RunSettings& settings);  // all files of the settings
 
-/// The same for commands that can read a stream, which is the only file: standard input, named "-",
-/// or a pipe. Waits for its first bytes until the user interrupts the run.
+/// Like open_numbers(), but the only file may be a stream: standard input, named "-", or a pipe.
+/// Waits for its first bytes, or until the user interrupts the run.
 ooc::Source open_input(const RunSettings& settings, const Interrupt& interrupt);
 
 /// Returns the files as paths. Throws Error if one of them is a stream.
@@ -51,19 +51,19 @@ struct Verified {
   std::optional<ooc::Error> why_not{};  // the check was interrupted or had no memory
 };
 
-/// Returns the result of a fold with the keys that say whether it is verified and which part of the
+/// Returns the result of a fold, with keys that tell whether it is verified and which part of the
 /// input it covers.
 Json answer(Json result, const ooc::Stats& stats, const Verified& verified);
 
-/// One run: its device and coordinator, progress, interruption, and the files beside its result.
+/// One run: its device and coordinator, progress, interruption, and side files.
 class Session {
  public:
-  /// `checks`: passes after those of the task, which the progress counts. Throws Error(device).
+  /// `checks`: passes after those of the task, included in the progress. Throws Error(device).
   Session(const RunSettings& settings, const Interrupt& interrupt, const Task& task,
           std::size_t checks = 0);
 
-  /// Writes the timeline of a run that failed: it may show why. Does not wait for a device that is
-  /// still starting.
+  /// Writes the timeline of a failed run, which may show the cause. Does not wait for a device that
+  /// is still starting.
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -75,11 +75,11 @@ class Session {
 
   const DeviceChoice& device() const noexcept { return device_; }
 
-  /// Prints a warning that concerns the meaning of the result, even with --quiet. To be called
-  /// before report(). The JSON document contains it too. Does nothing if `text` is empty.
+  /// Prints a warning about the meaning of the result, even with --quiet, and adds it to the JSON
+  /// document. Call it before report(). Does nothing if `text` is empty.
   void warn(std::string text);
 
-  /// Ends the run. Reads from now on are for a check of its result.
+  /// Ends the run. Later reads belong to a check of its result.
   void end_run();
 
   /// Returns a report of the finished run, as JSON or as text, and writes the files of --trace and
@@ -91,15 +91,15 @@ class Session {
   /// it was interrupted or had no memory or threads.
   Verified verify(const ooc::Stats& stats, const std::function<void()>& check);
 
-  /// The same for the result of a fold.
+  /// Like report() above, for the result of a fold.
   Outcome report(std::string_view command, const ooc::Source& source, const ooc::Stats& stats,
                  Json result, const std::string& text, const Verified& verified,
                  const std::string& figure = {});
 
-  /// Returns those who share the run: see sharers_of().
+  /// Returns "several ranks" or "several devices" if these share the run; see sharers_of().
   std::string_view sharers() const;
 
-  /// Predicts the time of some work on this device. Nothing is known of several together.
+  /// Predicts the time of some work on this device. Empty if the run is shared.
   std::optional<Prediction> predict(const Workload& work);
 
  private:

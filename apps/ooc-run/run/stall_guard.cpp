@@ -16,7 +16,7 @@ StallGuard::StallGuard(std::optional<double> timeout, bool quiet) : quiet_(quiet
   try {
     thread_ = ooc::detail::start_thread([this](const std::stop_token& stop) { watch(stop); });
   } catch (const std::exception&) {
-    if (timeout) throw;  // else it only prints a note
+    if (timeout) throw;  // without a timeout, the guard would only print a note
   }
 }
 

@@ -14,19 +14,19 @@
 
 namespace ooc_run {
 
-/// Watches all waits of a command, from the first file that is opened to the last one that is
-/// written, on a thread of its own: the one that waits cannot. It ends the process after the
+/// Watches all waits of a command, from opening its first file to writing its last one, on a
+/// separate thread, because a waiting thread cannot check itself. Ends the process after the
 /// timeout.
 class StallGuard {
  public:
-  /// `quiet`: without the note of a long wait.
+  /// `quiet`: do not print a note about a long wait.
   StallGuard(std::optional<double> timeout, bool quiet);
   ~StallGuard();
   StallGuard(const StallGuard&) = delete;
   StallGuard& operator=(const StallGuard&) = delete;
 
-  /// As StallWatch::look(), for the thread of a pass: it can tell how far the run is, and other
-  /// ranks. While it looks, the guard does not.
+  /// Like StallWatch::look(), for the thread of a pass, which knows the progress and can tell other
+  /// ranks. While it is called regularly, the guard's own thread does nothing.
   std::string look(const ooc::Progress& progress, bool is_to_stop);
 
  private:
@@ -36,7 +36,7 @@ class StallGuard {
 
   bool quiet_;
   StallWatch watch_;
-  Clock::time_point last_look_{};  // of a pass
+  Clock::time_point last_look_{};  // last call of look()
   std::mutex mutex_;
   std::condition_variable_any ended_;
   std::jthread thread_;  // last: it uses the members above

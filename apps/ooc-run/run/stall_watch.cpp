@@ -14,7 +14,7 @@ namespace {
 
 struct PeerWords {
   std::string_view name;
-  std::string_view nothing;  // what it has not done
+  std::string_view nothing;  // describes the missing activity
   std::string_view hint;
 };
 
@@ -29,7 +29,7 @@ PeerWords words_of(ooc::detail::IoPeer peer) {
   return {"disk", "answered nothing", "see `dmesg`, the network if it lies behind one"};
 }
 
-/// "the disk has answered nothing for 3.00 s, after 40 % of the work"
+/// Returns, for example, "the disk has answered nothing for 3.00 s, after 40 % of the work".
 std::string describe(const ooc::detail::IoMeter::Stall& stall, const ooc::Progress* progress) {
   const PeerWords words = words_of(stall.peer);
   std::string text = fmt::format("the {} has {} for {}", words.name,

@@ -11,14 +11,14 @@ namespace ooc_run {
 /// time.
 class StallWatch {
  public:
-  /// `timeout`: seconds to wait for an answer; empty: for ever, but not for a run that is to stop.
+  /// `timeout`: seconds to wait for an answer; empty: no limit, except for a run that is to stop.
   explicit StallWatch(std::optional<double> timeout) : timeout_(timeout) {}
 
   /// Call it regularly. `progress`: of a pass; null before the first one and after the last one.
-  /// Throws Error(stalled) after the timeout. Throws Error(interrupted) if the run has been to stop
-  /// for 20 seconds and no request was answered meanwhile: it would wait for them. (Large requests
-  /// to a slow server take some seconds, and who ends jobs gives them half a minute.) After half a
-  /// minute without an answer, returns a warning once; otherwise an empty text.
+  /// Throws Error(stalled) after the timeout. Throws Error(interrupted) if a run that is to stop
+  /// has waited for 20 seconds without an answer: it cannot stop before. (Large requests to a slow
+  /// server take some seconds, and job schedulers allow about half a minute.) After half a minute
+  /// without an answer, returns a warning once; otherwise an empty text.
   std::string look(const ooc::detail::IoMeter::Stall& stall, const ooc::Progress* progress,
                    bool is_to_stop);
 

@@ -16,12 +16,12 @@ namespace ooc_run {
 namespace {
 
 constexpr double least_start_seconds = 15;
-// If ranks wait in vain, the first of them says so, and the launcher ends the others before they
-// do.
+// If all ranks wait without progress, the lowest one reports it first. The launcher then ends the
+// others before they report it, too.
 constexpr double between_ranks_seconds = 2;
 constexpr double most_between_ranks_seconds = 20;
 
-/// Returns the rank of this process by what its launcher says; 0 if that says nothing.
+/// Returns the rank of this process from the launcher's variables; 0 if there are none.
 double rank_by_launcher() {
   for (const char* const name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
     if (const char* const value = std::getenv(name)) return std::strtod(value, nullptr);
@@ -35,8 +35,8 @@ void refuse_option(bool is_set, const char* option, const char* why) {
                    {.why = why});
 }
 
-/// Settings of a rank that prints no more than what is of itself, and writes nothing but its part
-/// of the output.
+/// Sets a rank to print only messages about itself, and to write only its part of the
+/// output.
 void be_silent(RunSettings& run) {
   run.output.progress = ProgressMode::none;
   run.side_files = {.plot = {}, .trace = {}, .report = {}, .replace = run.side_files.replace};
@@ -89,7 +89,7 @@ void divide(Request& request, ooc::Ranks* ranks) {
 }
 
 std::unique_ptr<ooc::Ranks> meet_in_time(const Meet& meet, double timeout) {
-  // Many processes take seconds to start.
+  // A large number of processes takes seconds to start.
   const double limit = std::max(timeout, least_start_seconds);
   const double turn =
       std::min(between_ranks_seconds * rank_by_launcher(), most_between_ranks_seconds);
@@ -110,7 +110,7 @@ void close_in_time(std::unique_ptr<ooc::Ranks> ranks, double timeout, int exit_c
 }
 
 void leave_after_success(ooc::Ranks& ranks) {
-  if (ranks.leave()) ranks.attend();  // which throws
+  if (ranks.leave()) ranks.attend();  // attend() throws
 }
 
 Farewell leave_after_failure(ooc::Ranks& ranks, const ooc::Error& error) {
@@ -121,7 +121,7 @@ Farewell leave_after_failure(ooc::Ranks& ranks, const ooc::Error& error) {
     const auto first = ranks.leave();
     return {.prints = !first || *first == ranks.rank()};
   } catch (const ooc::Error&) {
-    // The rank whose error it is may be gone. What rank 0 has heard of it names it.
+    // The rank that has failed may be gone. Rank 0 prints the error that it has received from it.
     return {.prints = is_own || ranks.is_first(), .is_complete = false};
   }
 }

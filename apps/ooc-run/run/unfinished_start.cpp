@@ -11,7 +11,7 @@
 namespace ooc_run {
 namespace {
 
-std::atomic<ooc::Coordinator*> unfinished{nullptr};  // that is not destroyed: the last one
+std::atomic<ooc::Coordinator*> unfinished{nullptr};  // the last one not destroyed
 
 }  // namespace
 

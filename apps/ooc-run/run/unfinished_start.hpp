@@ -5,8 +5,8 @@
 
 namespace ooc_run {
 
-/// Destroys a coordinator, unless one of its devices is still starting: to wait for that would hold
-/// the result back. Such a coordinator stays until the process ends. Any thread.
+/// Destroys a coordinator, unless one of its devices is still starting, since waiting for that
+/// would delay the result. Such a coordinator stays until the process ends. Thread-safe.
 void destroy_unless_starting(std::unique_ptr<ooc::Coordinator> coordinator);
 
 /// Ends the process with this code, without destructors, if a device may be starting. Otherwise

@@ -14,8 +14,8 @@
 namespace ooc_run {
 namespace {
 
-constexpr double least_bound = 0.5;    // a stage that is busy for less of the time bounds no run
-constexpr double near_ceiling = 0.85;  // ceilings vary that much from minute to minute
+constexpr double least_bound = 0.5;    // a stage that is busy for less does not bound the run
+constexpr double near_ceiling = 0.85;  // ceilings vary by about 15 % from minute to minute
 constexpr double outdone = 1.05;       // rate over ceiling from which the ceiling is out of date
 constexpr double worth_a_word = 1.05;  // smaller gains are not mentioned
 constexpr double long_startup = 0.1;   // fraction of the run
@@ -24,7 +24,7 @@ constexpr double wholly = 0.99;        // a larger fraction of the input counts 
 
 struct BusyStage {
   std::string_view bound;  // "disk" of "disk-bound"
-  std::string_view idle;   // its name when it is idle; empty: not mentioned
+  std::string_view idle;   // its name when it is idle; empty if it is not mentioned
   std::string_view name;   // its name when it is busy
   std::string_view remedy;
   double busy = 0;                  // 0 to 1, of the time of all its workers
@@ -39,7 +39,7 @@ std::string factor(double value) {
   return value < whole_factor ? fmt::format("{:.1f}x", value) : fmt::format("{:.0f}x", value);
 }
 
-/// Returns the time of the run, without a long start-up, which says nothing about the stages.
+/// Returns the time of the run, without a long start-up, which does not depend on the stages.
 double seconds_of(const ooc::Stats& stats) {
   const double idle = idle_startup_seconds(stats);
   const bool is_long = idle > long_startup * stats.timing.seconds && idle < stats.timing.seconds;
@@ -59,7 +59,7 @@ bool has_holes(const ooc::Stats& stats) {
   return stats.layout.hole_fraction > 1 - wholly;
 }
 
-/// Returns where most of the input comes from.
+/// Returns the place that most of the input comes from.
 std::string_view origin_of(const ooc::Stats& stats) {
   if (stats.layout.is_produced) return "the input";
   if (is_remote(stats)) return "the server";
@@ -84,7 +84,7 @@ std::optional<double> source_ceiling(const ooc::Stats& stats, const Ceilings& ce
 }
 
 /// Returns the stages of a run. The kernel is first, so that it wins a tie: if it is as busy as the
-/// disk, the disk does not bound the run.
+/// disk, it is the bottleneck.
 std::vector<BusyStage> stages_of(const ooc::Stats& stats, ooc::DeviceKind device,
                                  const Ceilings& ceilings) {
   const double seconds = seconds_of(stats);
@@ -213,8 +213,8 @@ std::string title_of(const ooc::RankShare& share) {
   return fmt::format("rank {}", share.rank);
 }
 
-/// Returns the part of each of those who shared the data, devices or ranks, their rate together,
-/// and the time that the first one to be done waited for the last.
+/// Describes data that devices or ranks have shared: the fraction of each, their total rate, and
+/// the longest idle time at the end.
 template <class Share>
 std::string shares(const ooc::Stats& stats, std::span<const Share> all, std::string_view kind) {
   std::string text;

@@ -9,8 +9,8 @@
 namespace ooc_run {
 
 /// Returns one line with the stage that bounded a run, its rate compared with its ceiling, the idle
-/// times of other stages, and advice. If several devices shared the data, with the part of each.
-/// Empty for runs of up to a second, where start-up matters too much, and for interrupted ones.
+/// times of other stages, and advice. If devices or ranks shared the data, gives their shares
+/// instead. Empty for interrupted runs, and for runs of up to a second (mostly start-up).
 std::string verdict(const ooc::Stats& stats, ooc::DeviceKind device, const Ceilings& ceilings);
 
 }  // namespace ooc_run

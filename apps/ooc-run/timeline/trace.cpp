@@ -78,7 +78,7 @@ class Timeline {
       });
       const bool has_left =
           next != events_.end() && next->chunk == read->chunk && next->kind != Kind::read;
-      if (!has_left && !complete_) continue;  // the next event may be among those left out
+      if (!has_left && !complete_) continue;  // its next event may have been left out
       steps.emplace_back(time_of(read->end), 1);
       if (has_left) steps.emplace_back(time_of(std::max(next->begin, read->end)), -1);
     }

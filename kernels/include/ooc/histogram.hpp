@@ -17,11 +17,11 @@
 
 namespace ooc {
 
-inline constexpr std::size_t max_bins = std::size_t{1} << 20;  ///< the most of a histogram
+inline constexpr std::size_t max_bins = std::size_t{1} << 20;  ///< largest number of bins
 
-/// A rule for the number of bins, as numpy.histogram_bin_edges() has it. With it, the bins have
-/// equal widths and reach from the minimum to the maximum, for every type. Let n be the number of
-/// finite values, and let the width of bins of integers be 1 at least.
+/// A rule for the number of bins, as in numpy.histogram_bin_edges(). With a rule, the bins have
+/// equal widths and reach from the minimum to the maximum, for every element type. n is the number
+/// of finite values. Bins of integers are at least 1 wide.
 enum class BinRule {
   sqrt,     ///< the square root of n
   sturges,  ///< log2(n) + 1
@@ -51,19 +51,19 @@ class BinCount {
 
 /// The bins of a histogram.
 struct HistogramOptions {
-  /// 1 to max_bins. A rule excludes `range` and `logarithmic`, and takes a pass over the data
-  /// first.
+  /// 1 to max_bins, or a rule. A rule excludes `range` and `logarithmic`, and requires an
+  /// additional pass over the data first.
   BinCount bins = 256;
 
   /// The ends of the bins.
   struct Range {
     double lower;  ///< edge of the first bin
-    double upper;  ///< edge of the last bin, which it belongs to
+    double upper;  ///< upper edge of the last bin, which includes it
   };
 
   /// Ends of the first and last bin. Default: 0 to 256 for u1 and -128 to 128 for i1, unless
-  /// `logarithmic`; for all other data the finite minimum and maximum, which a pass before the
-  /// counting pass finds, and with a rule always. A range of width 0 is widened by 0.5 on each
+  /// `logarithmic` is set or a rule is given; otherwise the finite minimum and maximum, which
+  /// a pass before the counting pass finds. A range of width 0 is widened by 0.5 on each
   /// side.
   std::optional<Range> range{};
 
@@ -88,9 +88,9 @@ struct Histogram {
 
 /// Counts the elements of a source in bins, exactly as `numpy.histogram(x.astype(float64), bins,
 /// range)` does, for every element type. (NumPy itself casts the edges to the type of f2 and f4
-/// data; this function does not.) Passes over the source once, or twice if the range must be found
-/// first; OutcomeStats::passes says which. On a GPU the second pass reads only what did not fit its
-/// memory (see Resident). `wanted` applies to each pass.
+/// data; this function does not.) Reads the source in one pass, or in two if it must find the range
+/// first; OutcomeStats::passes is their number. On a GPU, the second pass reads only the data that
+/// did not fit in its memory (see Resident). `wanted` applies to each pass.
 ///
 ///     const auto [found, stats] = ooc::histogram(coordinator, source, {.bins = 100});
 ///
@@ -105,12 +105,12 @@ struct Histogram {
                                                   const HistogramOptions& options = {},
                                                   const PassOptions& wanted = {});
 
-/// Number of times that histogram() reads the source: 2 if it must find the range first, else 1.
-/// Throws Error(usage) for invalid options.
+/// Returns the number of passes of histogram() over the source: 2 if it must find the range first,
+/// else 1. Throws Error(usage) for invalid options.
 OOC_API std::size_t histogram_passes(const Source& source, const HistogramOptions& options);
 
-/// Returns what histogram() would do with these arguments: how it would read, and why, and how many
-/// bytes. Throws the errors that histogram() would throw before it reads.
+/// Returns the plan of histogram() for these arguments: how it would read and why, and the number
+/// of bytes. Throws the errors that histogram() would throw before it reads.
 OOC_API Stats dry_run_histogram(const Options& machine, DeviceKind device, const Source& source,
                                 const HistogramOptions& options = {},
                                 const PassOptions& wanted = {});
@@ -130,8 +130,8 @@ template <IsElement T>
 class OOC_API CountBins {
  public:
   using Input = T;                                        ///< the element type of the source
-  using Partial = OpaquePartial;                          ///< the counts of a stream
-  static constexpr Merge merge_order = Merge::unordered;  ///< Counts depend on no order.
+  using Partial = OpaquePartial;                          ///< the counts of a lane, or of all
+  static constexpr Merge merge_order = Merge::unordered;  ///< Counts do not depend on the order.
   static constexpr bool same_bits_everywhere = true;      ///< See FoldOperator.
   static constexpr std::string_view partial_name = "ooc.histogram/1";  ///< See SavableFold.
 
@@ -150,11 +150,11 @@ class OOC_API CountBins {
   /// Returns the histogram of all counts.
   Histogram result(Partial total) const;
 
-  /// The element type and the bins, as a text.
+  /// Returns the element type and the bins, as text.
   std::string question() const;
-  /// Writes the counts of a total.
+  /// Appends the counts of `total` to `out`.
   void save(const Partial& total, std::vector<std::byte>& out) const;
-  /// Reads them. Throws Error(bad_input) for other bytes.
+  /// Restores the counts that save() wrote. Throws Error(bad_input) for other bytes.
   void load(std::span<const std::byte> in, Partial& total) const;
   /// Returns the memory of the bins: see FoldOperator.
   HostBytes host_bytes() const;
@@ -171,14 +171,14 @@ class OOC_API CountBins {
 };
 
 /// Computes histogram() of a section of a source, or of a whole one, as a PartialResult (see
-/// collect()). The options must determine the range: no section has that of the whole. A section
-/// begins and ends at multiples of 65,536 elements, or at the end of the data. Throws Error(usage)
-/// for other options, and as collect() does.
+/// collect()). The options must determine the range, because a section does not know the range of
+/// all data. A section begins and ends at multiples of 65,536 elements, or at the end of the data.
+/// Throws Error(usage) for other options, and as collect() does.
 [[nodiscard]] OOC_API Result<PartialResult<Histogram>> collect_histogram(
     Coordinator& coordinator, const Source& section, const HistogramOptions& options,
     const PassOptions& wanted = {});
 
-/// Reads what PartialResult::save() has returned for such a part. Throws Error as load_part() does.
+/// Restores such a part from the bytes of PartialResult::save(). Throws Error as load_part() does.
 [[nodiscard]] OOC_API PartialResult<Histogram> load_histogram(ElementType type,
                                                               const HistogramOptions& options,
                                                               std::span<const std::byte> saved);
@@ -201,8 +201,8 @@ struct Summary {
 
 /// Options of summarize().
 struct SummaryOptions {
-  ReduceOptions reduce{};        ///< those of reduce()
-  HistogramOptions histogram{};  ///< those of histogram()
+  ReduceOptions reduce{};        ///< options of reduce()
+  HistogramOptions histogram{};  ///< options of histogram()
 };
 
 /// Computes reduce() and histogram() of a source together, in one pass. If the range of the bins is

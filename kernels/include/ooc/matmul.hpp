@@ -31,24 +31,24 @@ struct MatmulOptions {
 struct MatmulPlan {
   std::uint64_t rows = 0;     ///< of A and C
   std::uint64_t columns = 0;  ///< of B and C
-  std::uint64_t inner = 0;    ///< columns of A, which are as many as the rows of B
-  /// C is cut into so many rows of blocks, and these into columns: a block for each device of all
-  /// ranks. Sizes of tiles and memory are those of one device, bytes those of all.
-  std::uint64_t row_blocks = 1, column_blocks = 1;  ///< rows, and columns of each
+  std::uint64_t inner = 0;    ///< columns of A, equal to the rows of B
+  /// C is cut into a grid of blocks, one for each device of all ranks. Sizes of tiles and memory
+  /// are those of one device; numbers of bytes are totals over all devices.
+  std::uint64_t row_blocks = 1, column_blocks = 1;  ///< number of rows and columns of the grid
   DType type{};                                     ///< of C
   Precision precision = Precision::f32;             ///< of products and sums
   std::string resident;         ///< the matrix of which a part stays on the device: "A", "B" or "C"
-  std::uint64_t tile_rows = 0;  ///< rows of one product on the device
-  std::uint64_t tile_columns = 0;               ///< its columns
-  std::uint64_t tile_inner = 0;                 ///< columns of its first operand
-  std::uint64_t passes = 0;                     ///< over the operand that is loaded most often
+  std::uint64_t tile_rows = 0;  ///< rows of a tile of C, and of a panel of A
+  std::uint64_t tile_columns = 0;               ///< columns of a tile of C, and of a panel of B
+  std::uint64_t tile_inner = 0;                 ///< columns of a panel of A, rows of one of B
+  std::uint64_t passes = 0;                     ///< passes over the operand that is loaded most
   std::uint64_t device_bytes = 0;               ///< device memory that the product uses
   std::uint64_t cache_bytes = 0;                ///< host memory for panels that are read again
   std::uint64_t link_bytes = 0;                 ///< to the device and back
   std::uint64_t bytes_read = 0;                 ///< from the files
   std::uint64_t bytes_written = 0;              ///< to the file
-  bool direct = false;                          ///< bypasses the page cache
-  std::optional<double> page_cache_fraction{};  ///< fraction of both operands that is in it
+  bool direct = false;                          ///< reads bypass the page cache
+  std::optional<double> page_cache_fraction{};  ///< fraction of A and B in the page cache
   double flops = 0;                             ///< floating-point operations, of all products
   /// Time of the products alone, at a rate that was measured for the plan. Empty if the product is
   /// too small for a measurement.
@@ -66,10 +66,10 @@ struct MatrixProduct {
 };
 
 /// Plans C = A B. Both matrices have a shape of two lengths (Source::shape: rows, columns) and the
-/// same element type: f2, bf16, f4 or f8. If a target is given, checks that it could be written,
+/// same element type: f2, bf16, f4 or f8. If a target is given, checks that it can be written,
 /// throws the errors of matmul() if not, and leaves no file behind. Throws Error: `bad_input` if
-/// shapes or types do not fit together; `memory` if the limits are too low for one panel; `device`
-/// as matmul() does.
+/// shapes or types do not match; `memory` if the limits are too low for one panel; `device` as
+/// matmul() does.
 OOC_API MatmulPlan dry_run_matmul(Coordinator& coordinator, const Source& a, const Source& b,
                                   const MatmulOptions& options = {},
                                   const std::optional<Target>& target = {});
@@ -90,16 +90,16 @@ OOC_API ElementType product_type(const Source& a, const MatmulOptions& options =
 /// roundoff of the sums. Where all sums are integers that the precision holds exactly, C has the
 /// same bits for any limit and device.
 ///
-/// Traffic: at most twice the lower bound of T. M. Smith and others (arXiv 1702.02017), plus C
-/// once.
+/// Traffic: at most twice the lower bound of T. M. Smith and others (arXiv 1702.02017), plus
+/// writing C once.
 ///
 /// Several GPUs of a coordinator share a product, and so do several ranks (see Ranks): C is cut
-/// into a block for each device, which reads the rows of A and the columns of B for it and writes
-/// it. Of GPUs and CPUs, only the GPUs multiply.
+/// into a block for each device. A device reads its rows of A and its columns of B, and writes its
+/// block. If there are both GPUs and CPUs, only the GPUs multiply.
 ///
-/// With a Checkpoint, a product goes on after the tiles of C that an earlier run has written, with
-/// the same blocks and tiling, on any number of devices. Those in progress are computed again.
-/// (Checkpoint::every_seconds of 0 saves after each tile.)
+/// With a Checkpoint, a product continues after the tiles of C that an earlier run has written,
+/// with the same blocks and tiling, on any number of devices. Unfinished tiles are computed again.
+/// (If Checkpoint::every_seconds is 0, each tile is saved.)
 ///
 /// Throws Error as dry_run_matmul() and as a pass does; `memory` if the tiles of an earlier run do
 /// not fit.
@@ -113,7 +113,7 @@ struct Verification {
   /// The largest ratio of difference to rounding bound, over all rows; at most 1 to pass.
   double largest_ratio = 0;
   std::uint64_t worst_row = 0;       ///< row with that ratio
-  std::uint64_t unchecked_rows = 0;  ///< because of NaN, infinity or overflow
+  std::uint64_t unchecked_rows = 0;  ///< rows not checked because of NaN, infinity or overflow
   bool passed = false;               ///< C is A B, as far as the check can tell
 };
 

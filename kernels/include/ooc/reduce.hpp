@@ -91,10 +91,10 @@ inline constexpr std::size_t tile_elements = 65536;
 ///     std::cout << to_string(found.sum) << '\n';
 ///
 /// With ReduceOptions::exact, the sum is infinite only if it is beyond the largest double or if an
-/// element is infinite. The mean of finite elements is then always finite. Variance is never exact.
+/// element is infinite. The mean of finite elements is always finite. Variance is never exact.
 ///
 /// Data in Fortran order (Format::by_columns) are read in the order of the file. Only argmin and
-/// argmax depend on places: they are the first ones in row-major order, as NumPy's are.
+/// argmax depend on the order of the indices: they count in row-major order, as NumPy's do.
 ///
 /// Throws Error as fold() does.
 [[nodiscard]] OOC_API Result<Statistics> reduce(Coordinator& coordinator, const Source& source,
@@ -113,31 +113,31 @@ class OOC_API Reduction {
   static constexpr bool same_bits_everywhere = true;                ///< See FoldOperator.
   static constexpr std::string_view partial_name = "ooc.reduce/2";  ///< See SavableFold.
 
-  /// The options are those of reduce(). `column_major` is Source::column_major(): without it,
-  /// argmin and argmax of data in Fortran order count in the order of the file.
+  /// The options are those of reduce(). `column_major` is Source::column_major(). Without it,
+  /// argmin and argmax of data in Fortran order are indices in the order of the file.
   explicit Reduction(ReduceOptions options = {}, std::vector<ColumnMajorArray> column_major = {})
       : options_(options), column_major_(std::move(column_major)) {}
 
-  /// Makes a partial without elements, for the stream's device.
+  /// Makes a partial of no elements, for the stream's device.
   Partial make_partial(Stream& stream) const;
-  /// Adds the elements of a chunk, which is whole tiles but for the end of the data.
+  /// Adds the elements of a chunk, which consists of whole tiles except at the end of the data.
   void consume(Stream& stream, DeviceChunk<const T> in, Partial& partial) const;
-  /// Takes exact sums, if they were asked for, out of their counters.
+  /// Extracts the exact sums from their counters, if ReduceOptions::exact is set.
   void finish(Stream& stream, std::span<Partial> partials) const;
   /// Moves the tiles of `part` to `total`.
   void merge(Partial& total, Partial& part) const;
   /// Returns the statistics of all tiles.
   Statistics result(Partial total) const;
 
-  /// The element type and the options, as a text.
+  /// Returns the element type and the options, as text.
   std::string question() const;
-  /// Writes the tiles of a total, and the exact sum if there is one.
+  /// Appends the tiles of `total` to `out`, and the exact sum if there is one.
   void save(const Partial& total, std::vector<std::byte>& out) const;
-  /// Reads them. Throws Error(bad_input) for other bytes.
+  /// Restores a total that save() wrote. Throws Error(bad_input) for other bytes.
   void load(std::span<const std::byte> in, Partial& total) const;
-  /// Returns the number of elements of a total.
+  /// Returns the number of elements in a total.
   std::uint64_t records_in(const Partial& total) const;
-  /// Returns the levels and indices of the nodes of a total.
+  /// Returns the level and the index of each node of a total in the tree of tiles.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> nodes_in(const Partial& total) const;
 
  private:
@@ -152,7 +152,7 @@ class OOC_API Reduction {
     Coordinator& coordinator, const Source& section, const ReduceOptions& options = {},
     const PassOptions& wanted = {});
 
-/// Reads what PartialResult::save() has returned for such a part. Throws Error as load_part() does.
+/// Restores such a part from the bytes of PartialResult::save(). Throws Error as load_part() does.
 [[nodiscard]] OOC_API PartialResult<Statistics> load_reduce(ElementType type,
                                                             const ReduceOptions& options,
                                                             std::span<const std::byte> saved);

@@ -16,7 +16,7 @@ Error with_least_limit(const Error& error, Options limits,
   Remedy& remedy = details.remedies.front();
   std::size_t& limit =
       remedy.setting == "Options::memory_bytes" ? limits.memory_bytes : limits.device_bytes;
-  if (limit == 0) return error;  // of the machine
+  if (limit == 0) return error;  // the memory of the machine is too small, not a limit
   std::size_t enough = round_up(limit, KiB), too_few = 0;
   for (limit = enough; !fits(limits); limit = enough) {
     if (enough > most) return error;

@@ -7,9 +7,9 @@
 
 namespace ooc::detail {
 
-/// Returns an error about a limit of memory, with the least limit (in whole KiB) for which `fits`
-/// is true in its first remedy. Other errors, and those about a limit that `limits` does not set,
-/// are returned as they are.
+/// Adds to an error about a memory limit, in its first remedy, the lowest limit (in whole KiB) for
+/// which `fits` returns true. Returns other errors unchanged, and also errors about a limit that
+/// `limits` does not set.
 Error with_least_limit(const Error& error, Options limits,
                        const std::function<bool(const Options&)>& fits);
 

@@ -23,8 +23,8 @@ namespace ooc {
 using namespace detail;
 namespace {
 
-/// The bytes of an element. Only the loops behind convert_values() know its type, so this operator
-/// is instantiated for sizes and not for types.
+/// The bytes of an element of a given size. Only the loops behind convert_values() know its type,
+/// so this operator is instantiated once per size instead of once per type.
 template <std::size_t bytes>
 struct Raw {
   using Element = std::byte;
@@ -36,7 +36,7 @@ struct Converting {
   using Input = Raw<input_bytes>;
   using Output = Raw<output_bytes>;
 
-  /// The losses are counted in device memory (`counter`) until finish().
+  /// The losses are counted in device memory (`counter`) until finish() copies them.
   struct Partial {
     conversion::Losses losses;
     Buffer counter;
@@ -103,7 +103,7 @@ struct Converting {
   }
 };
 
-/// Throws unless both hold elements of one type. A struct would be read as its bytes.
+/// Throws unless both hold elements of one type: a struct would be read as its bytes.
 void require_elements(const Source& source, const Target& target) {
   if (source.type() && source.type()->is_struct()) {
     throw Error(ErrorKind::bad_input, source.name() + ": holds structs " + code_of(*source.type()),
@@ -124,7 +124,7 @@ void require_elements(const Source& source, const Target& target) {
   }
 }
 
-/// The target, with the source's shape and type if it has none.
+/// Returns the target, with the source's shape and type unless it has its own.
 Target shaped_as(const Source& source, const Target& target) {
   Target shaped = target;
   if (!shaped.type) shaped.type = source.element();

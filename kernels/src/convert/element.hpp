@@ -135,8 +135,8 @@ constexpr double round_to_odd(T value) {
   return halves.high + static_cast<double>(fits ? halves.low : (halves.low & ~excess) | any);
 }
 
-/// The floating values that an integer type can hold apart from their fraction: from `lowest` to
-/// below `too_large`.
+/// The range of the floating values whose integer part an integer type can hold: from `lowest` up
+/// to, but not including, `too_large`.
 template <class Integer, class Float>
 struct ValueRange {
   using Limits = std::numeric_limits<Integer>;
@@ -157,11 +157,11 @@ constexpr To truncate(Float value) {
   return value < Inside::lowest ? Limits::lowest() : not_above;
 }
 
-/// True if no integer of type To is left of a value without its fraction, as of NaN.
+/// True if the integer part of a value does not fit the type To, or if the value is NaN.
 template <class To, class Float>
 constexpr bool is_out_of_range(Float value) {
   using Inside = ValueRange<To, Float>;
-  // The fraction of what is above this is cut. Where the type has none, that is `lowest`, too.
+  // Values between `below` and `lowest` lose their fraction. Without fractions, both are `lowest`.
   constexpr Float below = Inside::lowest - 1;
   const bool low = below < Inside::lowest ? value > below : value >= Inside::lowest;
   return !(low & (value < Inside::too_large));
@@ -236,7 +236,7 @@ constexpr bool is_exact(From before, To after) {
 // --- what is beyond a type
 // ------------------------------------------------------------------------
 
-/// True if type From has numbers that are infinite, or out of range, as a To.
+/// True if type From has finite values that overflow to infinity, or are out of range, as a To.
 template <class To, class From>
 inline constexpr bool can_exceed = true;
 template <class To, class From>
@@ -247,8 +247,8 @@ template <class To, std::integral From>
 requires(is_floating<To>) inline constexpr bool can_exceed<To, From> =
     std::is_same_v<To, Float16> && std::numeric_limits<From>::digits >= 16;
 
-/// True if a finite number becomes infinite, or if an integer type does not reach to a value: a
-/// number, an infinity or NaN.
+/// True if a finite number becomes infinite, or if a value is outside the range of an integer type.
+/// The value may be a number, an infinity or NaN.
 template <class To, class From>
 constexpr bool is_beyond(From value) {
   if constexpr (!can_exceed<To, From>) {
@@ -265,7 +265,7 @@ constexpr bool is_beyond(From value) {
     using Wide = LayoutOf<decltype(exactly(value))>;
     using Narrow = LayoutOf<To>;
     using Bits = typename Wide::Bits;
-    // Half a unit of To's last bit below the first power of two that it does not have.
+    // The first power of two that To cannot represent, less half a unit in the last place.
     constexpr Bits rounds_up = Wide::power_of_two(Narrow::bias + 1) -
                                (Bits{1} << (Wide::fraction_bits - Narrow::fraction_bits - 1));
     const Bits magnitude = std::bit_cast<Bits>(exactly(value)) & (Wide::sign - 1);
@@ -273,8 +273,8 @@ constexpr bool is_beyond(From value) {
   }
 }
 
-/// Returns the bits of a float or double, without its sign if To has negative numbers. None of an
-/// array is beyond To if the largest are below first_beyond().
+/// Returns the bits of a float or double, without the sign if To has negative numbers. If the
+/// largest result over an array is below first_beyond(), no element is outside the range of To.
 template <class To, class From>
 constexpr auto bits_to_compare(From value) {
   using Wide = LayoutOf<From>;
@@ -292,22 +292,22 @@ constexpr auto first_beyond() {
   }
 }
 
-/// Returns the finite value of type To that is nearest to one that is beyond it. `after` is what
-/// convert() makes of it; NaN has no nearest integer and stays that.
+/// Returns the finite value of type To that is nearest to a value outside its range. `after` is the
+/// result of convert(). Not for NaN, which has no nearest integer.
 template <class To, class From>
 constexpr To clipped(From value, To after) {
   if constexpr (is_floating<To>) {
     using Bits = typename LayoutOf<To>::Bits;
     return std::bit_cast<To>(static_cast<Bits>(std::bit_cast<Bits>(after) - 1));
   } else if constexpr (is_floating<From>) {
-    return after;  // is clipped already
+    return after;  // convert() has clipped it already
   } else {
     using Limits = std::numeric_limits<To>;
     return std::cmp_less(value, 0) ? Limits::lowest() : Limits::max();
   }
 }
 
-/// True if a value beyond a type can be clipped: NaN cannot.
+/// True if a value outside a type's range can be clipped, which is not possible for NaN.
 template <class From>
 constexpr bool is_clippable(From value) {
   if constexpr (is_floating<From>) return exactly(value) == exactly(value);

@@ -12,11 +12,11 @@
 
 namespace ooc::detail::conversion {
 
-/// Numbers of elements whose value changes. An element is counted once.
+/// Numbers of elements whose value changes. Each element is counted once.
 struct Losses {
-  std::uint64_t rounded = 0;     // to another value nearby
-  std::uint64_t overflowed = 0;  // beyond the type: infinite, or another integer
-  std::uint64_t clipped = 0;     // beyond the type: its largest or smallest finite value
+  std::uint64_t rounded = 0;     // became another value nearby
+  std::uint64_t overflowed = 0;  // outside the type's range: now infinite, or another integer
+  std::uint64_t clipped = 0;     // out of range: now the largest or smallest finite value
 
   std::uint64_t all() const { return rounded + overflowed + clipped; }
 
@@ -28,19 +28,19 @@ struct Losses {
   }
 };
 
-/// The way of values beyond the type: as convert() says, or to its nearest finite value.
+/// Treatment of values outside the type's range: as in convert(), or clipped to the nearest value.
 enum class Beyond { convert, clip };
 
 /// Converts `count` elements and counts the losses.
 Losses convert_values_cpu(ElementType from, ElementType to, const std::byte* in, std::byte* out,
                           std::size_t count, Beyond beyond, Simd simd);
 
-/// Enqueues the same for device memory. Adds the losses to `*losses`, in device memory, unless it
-/// is null.
+/// Enqueues the same conversion for arrays in device memory. Adds the losses to `*losses`, also in
+/// device memory, unless that is null.
 void convert_values_cuda(Stream& stream, ElementType from, ElementType to, const std::byte* in,
                          std::byte* out, std::size_t count, Beyond beyond, Losses* losses);
 
-/// Calls one of these by the stream's device. All pointers are to its memory.
+/// Calls the function for the stream's device. All pointers are to the memory of that device.
 inline void convert_values(Stream& stream, ElementType from, ElementType to, const std::byte* in,
                            std::byte* out, std::size_t count, Beyond beyond, Losses* losses) {
   if (stream.kind() == DeviceKind::cuda) {

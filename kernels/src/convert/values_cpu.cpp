@@ -22,13 +22,13 @@ template <class T>
   }
 }
 
-/// The elements of a block that change, and those of them that are beyond the type.
+/// Numbers of elements of a block that change, and of those that are outside the type's range.
 struct Changed {
   std::uint32_t all = 0, beyond = 0;
 };
 
-/// False if none of the elements of a block is beyond the type, which is found faster than their
-/// number.
+/// Returns false if no element of a block is outside the range of To. This test is faster than
+/// counting such elements.
 template <class To, class From>
 [[gnu::always_inline]] inline bool may_exceed(const From* __restrict in) {
   if constexpr (std::is_floating_point_v<From> && can_exceed<To, From>) {
@@ -41,8 +41,8 @@ template <class To, class From>
   return can_exceed<To, From>;
 }
 
-/// Converts a block. A loop of its own finds what is beyond the type, since blocks without losses
-/// need none, and the first one is slower if it does both.
+/// Converts a block. A separate loop counts the elements outside the range: few blocks need it, and
+/// the main loop would be slower if it did both.
 template <class From, class To>
 [[gnu::always_inline]] inline Changed convert_block(const From* __restrict in, To* __restrict out) {
   Changed changed;
@@ -90,7 +90,7 @@ auto converter_of_blocks(Simd simd) {
   __builtin_unreachable();
 }
 
-/// Clips the elements of a block that are beyond the type, and returns their number.
+/// Clips the elements of a block that are outside the range of To, and returns their number.
 template <class From, class To>
 std::uint32_t clip_block(const From* in, To* out) {
   std::uint32_t count = 0;

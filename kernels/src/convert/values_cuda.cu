@@ -14,16 +14,16 @@ using Counter = unsigned long long;  // the type that atomicAdd() takes
 static_assert(sizeof(Counter) == sizeof(std::uint64_t));
 
 constexpr std::size_t block_threads = 256;
-// More than a GPU runs at a time; threads stride over the rest.
+// More blocks than a GPU runs at once; the threads stride over the remaining elements.
 constexpr std::size_t most_blocks = 2048;
 
-/// Losses as their counters are added to.
+/// Losses, in the type that atomicAdd() takes.
 struct Counters {
   Counter rounded = 0, overflowed = 0, clipped = 0;
 };
 static_assert(sizeof(Counters) == sizeof(Losses));
 
-/// Adds counters that are not 0, which most are.
+/// Adds those counters that are not 0. Most are 0.
 __device__ void add(Counters& total, const Counters& more) {
   if (more.rounded != 0) atomicAdd(&total.rounded, more.rounded);
   if (more.overflowed != 0) atomicAdd(&total.overflowed, more.overflowed);

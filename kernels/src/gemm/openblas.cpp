@@ -42,7 +42,7 @@ void require_room_for_openblas(std::size_t threads) {
   const std::size_t most = std::max<std::size_t>(threads, std::thread::hardware_concurrency());
   rlimit limit{};
   if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
-    // A buffer for each thread of OpenBLAS, and for each thread that calls it.
+    // Each thread of OpenBLAS has a buffer, and so has each thread that calls it.
     const std::size_t bytes = bytes_of_library + (most + threads) * bytes_per_thread;
     void* const room = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (room == MAP_FAILED) {

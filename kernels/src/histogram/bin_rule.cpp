@@ -27,8 +27,8 @@ double width_by(BinRule rule, const Sample& sample) {
 
 double bins_by(BinRule rule, const Sample& sample) {
   const double range = sample.highest - sample.lowest;
-  // Of equal values, a rounded mean would give a standard deviation. A range that overflows has no
-  // bins, as make_bins() says.
+  // If all values are equal, rounding of the mean could give a standard deviation above 0. If the
+  // range overflows, there are no bins: make_bins() throws.
   if (range == 0 || std::isinf(range)) return 1;
   const double width = width_by(rule, sample);
   if (!(width > 0)) return 1;
@@ -40,8 +40,8 @@ std::size_t likely_bins(const HistogramOptions& options, ElementType type, std::
   const auto rule = options.bins.rule();
   if (!rule) return options.bins.number();
   if (elements == 0) return 1;
-  constexpr double normal_range = 12;  // of so many standard deviations, if values are normal
-  const bool are_few = are_integers(type) && size_of(type) <= 2;  // different values
+  constexpr double normal_range = 12;  // in standard deviations, if values are normal
+  const bool are_few = are_integers(type) && size_of(type) <= 2;  // at most 65,536 different values
   const double most = are_few ? std::exp2(8 * size_of(type)) : max_bins;
   return static_cast<std::size_t>(
       std::min(most, bins_by(*rule, {elements, 0, normal_range, 1, false})));

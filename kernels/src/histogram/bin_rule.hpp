@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <string_view>
 
-// The numbers of bins that rules give, as numpy.histogram_bin_edges() of NumPy 2 finds them for the
-// values as float64. NumPy computes in the type of f2 and f4 data, which is less exact.
+// The number of bins that each rule gives, as numpy.histogram_bin_edges() of NumPy 2 computes it
+// for the values as float64. For f2 and f4 data, NumPy computes in their type, which is less exact.
 
 namespace ooc::detail::binning {
 
@@ -24,8 +24,8 @@ struct Sample {
 /// are equal, or if bins would have no width.
 double bins_by(BinRule rule, const Sample& sample);
 
-/// Returns the number of bins that a histogram of so many elements has: if a rule finds it, that of
-/// finite values in which it is likely, and at most max_bins. For the memory of a pass.
+/// Returns the number of bins of a histogram of so many elements, to size the memory of a pass. If
+/// a rule determines it, returns its likely value for finite values, at most max_bins.
 std::size_t likely_bins(const HistogramOptions& options, ElementType type, std::uint64_t elements);
 
 /// True for types of integers.

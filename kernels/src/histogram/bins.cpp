@@ -67,8 +67,8 @@ std::vector<double> evenly_spaced(double first, double last, std::size_t interva
   return points;
 }
 
-/// Returns numbers from `first` to `last` at equal ratios, clamped so that rounding does not make
-/// them fall.
+/// Returns numbers from `first` to `last` at equal ratios, clamped so that rounding cannot make the
+/// sequence decrease.
 std::vector<double> logarithmically_spaced(double first, double last, std::size_t intervals) {
   std::vector<double> points = evenly_spaced(std::log10(first), std::log10(last), intervals);
   double previous = first;

@@ -11,12 +11,12 @@
 // Edges of bins, and the bin of a value. This is the only definition: the loops of both devices are
 // compiled from it, so they cannot differ.
 //
-// Values outside have counters too, behind those of the bins, so that every value has one and the
-// loops need no branches.
+// Values outside of the bins have counters too, after those of the bins, so that every value has a
+// counter and the loops need no branches.
 
 namespace ooc::detail::binning {
 
-/// Number of counters behind those of the bins: below, above and NaN.
+/// Number of counters after those of the bins: below, above and NaN.
 inline constexpr std::size_t outside_counters = 3;
 
 /// Numbers of the counters: 0 to `last` for the bins, then three for values outside.
@@ -40,7 +40,7 @@ struct EvenBins : BinNumbers {
   constexpr double edge(std::int32_t index) const { return index * step + lower; }
 
   constexpr std::uint32_t bin_of(double value) const {
-    const double raised = value > lower ? value : lower;  // so is NaN
+    const double raised = value > lower ? value : lower;  // NaN becomes `lower`, too
     const double inside = raised < upper ? raised : upper;
     const auto guess = static_cast<std::int32_t>((inside - lower) * scale);
     const std::int32_t index = guess < last ? guess : last;
@@ -81,7 +81,7 @@ struct ListedBins : BinNumbers {
 /// The bins of a histogram.
 struct Bins {
   std::vector<double> edges;
-  std::optional<EvenBins> even{};  // empty if only a search finds the bin
+  std::optional<EvenBins> even{};  // empty if the bin must be found by a search
 
   std::size_t size() const { return edges.size() - 1; }
   std::size_t counters() const { return size() + outside_counters; }

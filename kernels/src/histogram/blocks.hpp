@@ -11,7 +11,7 @@ namespace ooc::detail::binning {
 /// Block length, a constant so that the compiler can vectorise loops over a block.
 constexpr std::size_t block_elements = 512;
 
-/// Selects the version of a function for a level of vector instructions.
+/// Returns the version of a function for a level of vector instructions.
 template <class Function>
 Function for_level(Simd simd, Function sse2, Function avx2, Function avx512) {
   switch (simd) {

@@ -29,20 +29,20 @@ class BinCounter {
   /// Copies the counts to the host. Called once, at the end.
   virtual void finish(Stream& /*stream*/) {}
 
-  /// Adds the counts, after finish(), to those of all bins, and of values below, above and NaN.
+  /// Adds the counts to `counts`: of all bins, then below, above and NaN. Call it after finish().
   virtual void add_to(std::span<std::uint64_t> counts) = 0;
 };
 
-/// Host memory that it takes to count in so many bins: the edges of the operator and of the
-/// histogram, and the total; and the counters of a lane.
+/// Host memory for counting in so many bins: for the pass, the edges of the operator and of the
+/// histogram and the total; for each lane, its counters.
 HostBytes counting_bytes(ElementType type, std::size_t bins);
 
 /// `bins` must outlive the counter.
 std::unique_ptr<BinCounter> make_cpu_counter(ElementType type, const Bins& bins, Simd simd);
 std::unique_ptr<BinCounter> make_cuda_counter(ElementType type, const Bins& bins, Stream& stream);
 
-/// The properties of the data that determine the range, and that show whether the data has changed
-/// between passes.
+/// The properties of the data that determine the range. They also reveal whether the data changed
+/// between two passes.
 struct Extremes {
   double lowest = std::numeric_limits<double>::infinity();  // of the finite values
   double highest = -std::numeric_limits<double>::infinity();

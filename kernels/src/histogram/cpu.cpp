@@ -53,15 +53,15 @@ template <class T>
   for (std::size_t i = 0; i < block_elements; ++i) numbers[i] = local.bin_of(to_double(values[i]));
 }
 
-/// Even bins for elements of four bytes: a guess in single precision handles twice as many values
-/// at a time in fewer steps. Values so close to an edge that the guess may be wrong are redone in
-/// double precision. On a Sapphire Rapids core, 256 bins of normal f4 take 6.0 GB/s, not 3.5; where
-/// many values are on edges, 3.4.
+/// Even bins for elements of four bytes. A guess in single precision handles twice as many values
+/// at a time, in fewer steps. Values so close to an edge that the guess may be wrong are computed
+/// again in double precision. On a Sapphire Rapids core, 256 bins of normal f4 take 6.0 GB/s
+/// instead of 3.5; where many values are on edges, 3.4.
 struct GuessedBins : EvenBins {
   float float_scale;
   float float_offset;  // position of zero, in bins from the lower end
   float error;         // bound on the error of a position, in bins
-  // Number of blocks to do without a guess, after one in which guessing failed.
+  // Number of blocks to process without guesses, after a block in which no guess was safe.
   std::uint32_t exact_blocks = 0;
 
   explicit GuessedBins(const EvenBins& bins)
@@ -70,7 +70,7 @@ struct GuessedBins : EvenBins {
         float_offset(static_cast<float>(-lower * scale)),
         error(static_cast<float>(error_of(bins))) {}
 
-  /// True if guesses are rarely redone, and if the scale is a normal float.
+  /// True if few guesses must be computed again, and if the scale is a normal float.
   static bool suit(const EvenBins& bins) {
     using Limits = std::numeric_limits<float>;
     return error_of(bins) < 0x1p-10 && bins.scale >= Limits::min() && bins.scale <= Limits::max();
@@ -91,7 +91,7 @@ struct GuessedBins : EvenBins {
 template <class T>
 [[gnu::always_inline]] inline void find_bins(GuessedBins& bins, const T* __restrict values,
                                              std::uint32_t* __restrict numbers) {
-  constexpr std::size_t group_elements = 128;  // redone together if one of them must be
+  constexpr std::size_t group_elements = 128;  // computed again together
   constexpr std::uint32_t wait_blocks = 15;    // blocks until the next guess
   const GuessedBins local = bins;
   if (bins.exact_blocks > 0) {
@@ -104,9 +104,9 @@ template <class T>
   const float nan = static_cast<float>(local.nan()) + 0.5f;
   const float lowest = -local.error;
   const float highest = static_cast<float>(local.last + 1) + local.error;
-  const float sure = 0.5f - 2 * local.error;  // 2 errors, because the sum above is rounded too
+  const float sure = 0.5f - 2 * local.error;  // two errors, because the sum above is rounded too
   for (std::size_t group = 0; group < block_elements; group += group_elements) {
-    std::int32_t all_sure = -1;  // negative if so
+    std::int32_t all_sure = -1;  // stays negative while all guesses are safe
     for (std::size_t i = group; i < group + group_elements; ++i) {
       const float value = static_cast<float>(values[i]);
       const float bin = value * local.float_scale + local.float_offset;
@@ -129,8 +129,8 @@ template <class T>
   if (all_in_vain) bins.exact_blocks = wait_blocks;
 }
 
-/// Advances the searches of all values of a block step by step, so that no search waits for its own
-/// last step.
+/// Advances the searches of all values of a block in step, so that no search waits for the result
+/// of its own last step.
 template <class T>
 [[gnu::always_inline]] inline void find_bins(const ListedBins& bins, const T* __restrict values,
                                              std::uint32_t* __restrict numbers) {

@@ -21,7 +21,7 @@ static_assert(sizeof(Counter) == sizeof(std::uint64_t));
 
 constexpr unsigned block_threads = 512;
 constexpr unsigned blocks_per_multiprocessor = 4;
-constexpr std::size_t load_bytes = 16;  // loaded by a thread at a time
+constexpr std::size_t load_bytes = 16;  // bytes that a thread loads at once
 
 /// Number of 32-bit counters that a block keeps in shared memory. Devices offer more than 48 KiB on
 /// request, but then fewer blocks are resident, and adding up so many counters takes longer than
@@ -38,7 +38,7 @@ unsigned blocks_of_device(Stream& stream) {
   return static_cast<unsigned>(multiprocessors) * blocks_per_multiprocessor;
 }
 
-/// Returns the number of blocks for so many bytes, such that each has something to do.
+/// Returns the number of blocks for so many bytes, at most `most`, such that no block is idle.
 unsigned blocks_for(std::size_t bytes, unsigned most) {
   constexpr std::size_t block_bytes = block_threads * load_bytes;
   return static_cast<unsigned>(std::clamp<std::size_t>(bytes / block_bytes, 1, most));
@@ -76,8 +76,8 @@ __device__ void for_each_element(const T* data, std::size_t count, Body&& body) 
 
 // --- counters -----------------------------------------------------------------------------------
 
-/// Maps elements to the counters of a block, and those to bins. Elements of one byte have a counter
-/// for each bit pattern, others one for each bin.
+/// Maps elements to counters in the shared memory of a block, and these counters to bins. Elements
+/// of one byte have a counter for each bit pattern, others one for each bin.
 template <class T, class Found>
 struct Keys {
   Found bins;

@@ -10,14 +10,14 @@ namespace ooc::detail::binning {
 
 namespace {
 
-/// An element as an integer: its value, or the bits of a floating type.
+/// The integer type that holds an element: its own type, or that of a float's bits.
 template <std::size_t bytes>
 using Signed = std::conditional_t<bytes == 2, std::int16_t,
                                   std::conditional_t<bytes == 4, std::int32_t, std::int64_t>>;
 template <class T>
 using Key = std::conditional_t<is_floating<T>, Signed<sizeof(T)>, T>;
 
-/// The bits of the exponent. All are set if the value is not finite.
+/// The bits of the exponent. All of them are set in infinities and NaN.
 template <class T>
 constexpr Key<T> exponent_bits() {
   if constexpr (std::is_same_v<T, double>)
@@ -30,8 +30,8 @@ constexpr Key<T> exponent_bits() {
     return 0x7f80;
 }
 
-/// Maps the bits of a value to an integer that orders as the values do, or back. For negative
-/// values all bits but the sign are inverted, since larger bits mean a lower value.
+/// Maps the bits of a value to an integer that is ordered as the values are, or back. For negative
+/// values, all bits but the sign are inverted, since larger bits mean a lower value.
 template <class T>
 constexpr Key<T> ordered(Key<T> bits) {
   if constexpr (!is_floating<T>) {

@@ -31,9 +31,9 @@ namespace {
 using binning::Bins;
 
 struct Counted final : OpaqueState {
-  std::unique_ptr<binning::BinCounter> counter;  // of a stream
+  std::unique_ptr<binning::BinCounter> counter;  // of a lane
   std::uint64_t elements = 0;
-  std::vector<std::uint64_t> counts;  // of a total
+  std::vector<std::uint64_t> counts;  // of a total, or of a loaded partial
 };
 
 Counted& counted_in(const OpaquePartial& partial) {
@@ -104,7 +104,7 @@ void CountBins<T>::merge(Partial& total, Partial& part) const {
   if (counted.counter) counted.counter->add_to(all.counts);
   std::transform(counted.counts.begin(), counted.counts.end(), all.counts.begin(),
                  all.counts.begin(), std::plus<>());
-  part.reset();  // its memory is large
+  part.reset();  // frees its memory, which is large
 }
 
 template <IsElement T>
@@ -183,7 +183,7 @@ template class CountBins<BFloat16>;
 
 namespace {
 
-/// Returns what a GPU without other users keeps of a source for the second pass (bytes).
+/// Returns the bytes of a source that a GPU without other users keeps for the second pass.
 std::uint64_t resident_bytes_expected(const Options& machine, const Source& source,
                                       const Stats& pass) {
   const std::vector<GpuFacts> gpus = cuda_facts().gpus;

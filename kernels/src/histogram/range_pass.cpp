@@ -30,9 +30,9 @@ struct FindExtremes {
     Extremes extremes{};
   };
 
-  HostBytes counting{};  // of the pass that follows
+  HostBytes counting{};  // host memory of the counting pass
 
-  /// The same as that pass needs, so that it is this one that does not begin.
+  /// Requests as much memory as the counting pass, so that too little memory fails the first pass.
   HostBytes host_bytes() const { return counting; }
   Partial make_partial(Stream& stream) const {
     constexpr ElementType type = element_type_of<T>();
@@ -69,8 +69,8 @@ ErrorDetails details_of(const Source& source, std::string why, std::string hint,
           .remedies = std::move(remedies)};
 }
 
-/// Throws if the second pass found other values outside of the range than infinities and NaN that
-/// the first pass counted.
+/// Throws Error(input_changed) if the second pass found other numbers of NaN, of values below the
+/// first edge or above the last than the first pass found of NaN and infinities.
 void check_unchanged(const Source& source, const Histogram& histogram, const Extremes& extremes,
                      bool partial) {
   const auto differs = [partial](std::uint64_t now, std::uint64_t before) {
@@ -87,8 +87,8 @@ void check_unchanged(const Source& source, const Histogram& histogram, const Ext
                          {{RemedyAction::set, "HistogramOptions::range"}}));
 }
 
-/// Compares the checksums of both passes. There is none if it was not asked for, or if the second
-/// pass was stopped.
+/// Throws Error(input_changed) if the checksums of both passes differ. There is no checksum if it
+/// was not requested or if the second pass was stopped.
 void check_same(const Source& source, const Stats& first, const Stats& second) {
   if (!first.outcome.checksum || !second.outcome.checksum ||
       first.outcome.checksum == second.outcome.checksum)
@@ -129,8 +129,8 @@ void require_deviation(const Source& source, const Survey& survey) {
                  "", {{RemedyAction::set, "HistogramOptions::bins"}}));
 }
 
-/// Returns the number of bins that is asked for, or that a rule finds. Throws Error(bad_input) if
-/// there is none.
+/// Returns the requested number of bins, or that of a rule. Throws Error(bad_input) if the rule
+/// gives none.
 std::size_t number_of_bins(const Source& source, const Survey& survey, BinCount wanted) {
   if (!wanted.rule()) return wanted.number();
   if (*wanted.rule() == BinRule::scott) require_deviation(source, survey);
@@ -165,7 +165,7 @@ Bins bins_over(const Source& source, const Survey& survey, HistogramOptions opti
   return make_bins(options, {extremes.lowest, extremes.highest}, ErrorKind::bad_input);
 }
 
-/// Looks at all values in one pass.
+/// Finds the extremes, and the standard deviation if a rule needs it, in one pass.
 Result<Survey> survey(Coordinator& coordinator, const Source& source,
                       const HistogramOptions& options, FoundBins& found,
                       const PassOptions& wanted) {
@@ -184,8 +184,8 @@ Result<Survey> survey(Coordinator& coordinator, const Source& source,
   });
 }
 
-/// Returns what an earlier run has kept in the file of a checkpoint, if this one can use it. If it
-/// was of other bins, the pass over the data refuses the file.
+/// Returns the survey that an earlier run has saved in its checkpoint, if it is sufficient for this
+/// run. If that run had other bins, the counting pass refuses the file.
 std::optional<Survey> kept_survey(const CheckpointFile& file, const HistogramOptions& options) {
   const std::vector<std::byte> kept = file.kept();
   if (kept.empty()) return {};
@@ -197,7 +197,7 @@ std::optional<Survey> kept_survey(const CheckpointFile& file, const HistogramOpt
   return found;
 }
 
-/// The same for a job with a checkpoint, in whose file the findings are then.
+/// Like survey(), for a job with a checkpoint, and saves the result in the checkpoint's file.
 Result<Survey> survey_and_keep(Coordinator& coordinator, const Source& source,
                                const HistogramOptions& options, FoundBins& found,
                                const PassOptions& wanted) {
@@ -206,7 +206,7 @@ Result<Survey> survey_and_keep(Coordinator& coordinator, const Source& source,
     result.value = *known;
     const std::uint64_t all = source.bytes();
     result.stats.outcome.bytes = result.stats.outcome.resumed_bytes = all;
-    // The report of a pass that an earlier run has done.
+    // Report the progress of a pass that an earlier run has completed.
     if (wanted.progress) wanted.progress({.bytes = all, .total_bytes = all, .resumed_bytes = all});
   } else {
     result = survey(coordinator, source, options, found, wanted);
@@ -219,7 +219,7 @@ Result<Survey> survey_and_keep(Coordinator& coordinator, const Source& source,
   return result;
 }
 
-/// Returns the default range of types with few values: all of them.
+/// Returns the default range of a type with few values, which contains all of them.
 std::optional<Range> range_of_type(ElementType type, const HistogramOptions& options) {
   if (options.logarithmic || options.bins.rule()) return {};
   if (type == ElementType::u1) return Range{0, 256};
@@ -236,7 +236,7 @@ Stats check_passes(const Source& source, const FoundBins& found, const Histogram
   check_same(source, first, counting);
   check_unchanged(source, histogram, seen.extremes, counting.outcome.partial);
   Stats both = first;
-  // A pass that an earlier run has done has no layout.
+  // The statistics of a pass that an earlier run has completed have no layout.
   if (first.outcome.resumed_bytes == first.outcome.bytes) both.layout = counting.layout;
   return both += counting;
 }
@@ -281,19 +281,19 @@ FoundBins find_bins(Coordinator& coordinator, const Source& source, const Histog
     found.bins = share(*std::move(known));
     return found;
   }
-  if (source.is_empty()) {  // bins are needed, but stay empty
+  if (source.is_empty()) {  // placeholder bins for an empty histogram
     found.bins = share({.edges = {0, 1}});
     return found;
   }
   if (source.is_produced()) throw read_once(source, options);
-  // Both passes of a checksum read the files, and what stays on the device is gone after a crash.
-  // Several devices and ranks share both passes instead.
+  // For a checksum, both passes must read the files. Resident data would be lost in a crash, so it
+  // is useless with a checkpoint. Several devices or ranks share both passes instead.
   const bool is_shared = coordinator.devices().size() > 1 || coordinator.ranks() != nullptr;
   const bool keeps = !wanted.checksum && !wanted.checkpoint && !is_shared;
   if (keeps) found.kept.emplace(coordinator, source);
   found.pass = found.file ? survey_and_keep(coordinator, source, options, found, wanted)
                           : survey(coordinator, source, options, found, wanted);
-  if (found.pass->stats.outcome.partial) {  // so there are no bins either
+  if (found.pass->stats.outcome.partial) {  // then there are no bins either
     found.pass->stats.outcome.bytes = 0;
     return found;
   }

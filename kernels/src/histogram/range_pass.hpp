@@ -10,8 +10,8 @@
 
 #include "histogram/count.hpp"
 
-// The parts of a histogram around counting: choosing the bins, which may take a pass over the data,
-// and checking the counts.
+// The parts of histogram() before and after counting: the choice of the bins, which may require a
+// pass over the data, and the check of the counts.
 
 namespace ooc::detail::binning {
 
@@ -19,7 +19,7 @@ namespace ooc::detail::binning {
 /// options.
 std::optional<Bins> known_bins(ElementType type, const HistogramOptions& options);
 
-/// Returns the error for a source that can be read once only, if the bins are not known.
+/// Returns the error for a source that can be read only once, for bins that depend on its data.
 Error read_once(const Source& source, const HistogramOptions& options);
 
 /// The findings of the first pass.
@@ -32,22 +32,22 @@ struct Survey {
 struct FoundBins {
   std::shared_ptr<const Bins> bins{};  // null if that pass was stopped
   std::optional<Result<Survey>> pass{};
-  std::optional<Resident> kept{};  // the source, of which that pass has kept what fits the device
-  std::optional<CheckpointFile> file{};  // of the job, if it has a checkpoint
+  std::optional<Resident> kept{};  // the source, and the data that this pass has left resident
+  std::optional<CheckpointFile> file{};  // the job's, if it has a checkpoint
 };
 
-/// Returns the bins, and reads the source for its range, and for what a rule needs, unless they are
-/// known. Throws Error as histogram() does.
+/// Returns the bins. If they are not known, reads the source to find its range and the statistics
+/// that a rule needs. Throws Error as histogram() does.
 FoundBins find_bins(Coordinator& coordinator, const Source& source, const HistogramOptions& options,
                     const PassOptions& wanted);
 
-/// Returns the counting of histogram() in bins that are found.
+/// Returns the operator that counts in these bins.
 template <IsElement T>
 CountBins<T> counting_in(std::shared_ptr<const Bins> bins) {
   return CountBins<T>(std::move(bins));
 }
 
-/// Folds the source, or what was kept of it and the rest.
+/// Folds the source: the resident part from the device, the rest from the files.
 template <class... Ops>
 auto fold_found(Coordinator& coordinator, const std::tuple<Ops...>& ops, const Source& source,
                 FoundBins& found, const PassOptions& wanted) {
@@ -60,10 +60,10 @@ auto fold_found(Coordinator& coordinator, const std::tuple<Ops...>& ops, const S
                     : fold(coordinator, ops, source, wanted);
 }
 
-/// Checks a histogram, and returns the statistics of both passes together. That of no elements gets
-/// counts of 0 if range or edges are given, else it loses its bins. Throws Error: `internal` unless
-/// every element was counted once, `input_changed` if the counting pass saw other values than the
-/// first one.
+/// Checks a histogram, and returns the statistics of both passes together. The histogram of an
+/// empty source gets counts of 0 if a range or edges were given, otherwise no bins. Throws Error:
+/// `internal` unless each element was counted once, `input_changed` if the counting pass saw other
+/// values than the first one.
 Stats complete(Histogram& histogram, const Source& source, const HistogramOptions& options,
                const FoundBins& found, const Stats& counting);
 

@@ -15,7 +15,7 @@ namespace ooc::detail::product {
 
 enum class CopyDirection { h2d, d2h };
 
-/// Returns the kind of trace event for such a copy.
+/// Returns the kind of trace event for a copy in this direction.
 TraceEvent::Kind kind_of(CopyDirection direction);
 
 /// Copies between contiguous device memory and the segments of a chunk, which all have one length,
@@ -32,7 +32,7 @@ class ChunkCopies {
               std::function<void(const Chunk&)> hand_on);
 
   /// Returns chunk `index` as soon as it is ready to be copied; null if the pool ends before it.
-  /// While it waits, it hands on chunks whose copies complete, since other threads may need their
+  /// While it waits, hands on the chunks whose copies complete, since other threads may need their
   /// slots.
   Chunk* take(std::size_t index);
 

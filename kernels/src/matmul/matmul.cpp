@@ -30,7 +30,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The target with the shape and element type of the product.
+/// Returns the target with the shape and element type of the product.
 Target shaped(Target target, const Source& a, const Source& b, const MatmulOptions& options) {
   product::require_matrices(a, b);
   target.shape = {a.shape()[0], b.shape()[1]};
@@ -59,7 +59,7 @@ std::optional<Reason> reason_of(const product::Grid& grid) {
                 .figures = {grid.row_blocks(), grid.column_blocks()}};
 }
 
-/// Says of a plan for the blocks of a product what it is for all of it.
+/// Completes the plan of this process's blocks: sets the fields that describe the whole product.
 void complete(MatmulPlan& plan, const product::Multiplication& product, const product::Grid& grid) {
   plan.rows = product.rows();
   plan.columns = product.columns();
@@ -71,7 +71,7 @@ void complete(MatmulPlan& plan, const product::Multiplication& product, const pr
   if (const auto reason = reason_of(grid)) plan.reasons.insert(plan.reasons.begin(), *reason);
 }
 
-/// A product that was asked for.
+/// The arguments of matmul().
 struct ProductRequest {
   Coordinator& coordinator;
   const Source& a;
@@ -82,7 +82,7 @@ struct ProductRequest {
 };
 
 /// Computes and writes the blocks of this process, and waits until all ranks have done so. Throws
-/// Error, which says what is kept.
+/// Error, which tells the user what a checkpoint has kept.
 MatrixProduct run_blocks(product::Team& team, const product::Multiplication& product,
                          const product::Grid& grid, const PassOptions& wanted,
                          product::ProductCheckpoint* checkpoint, Stats& stats) {
@@ -108,7 +108,7 @@ MatrixProduct run_blocks(product::Team& team, const product::Multiplication& pro
   }
 }
 
-/// Tells all ranks what each has done. `busy_seconds`: of this one.
+/// Exchanges the statistics of all ranks. `busy_seconds`: busy time of this rank.
 void share_stats(Ranks& ranks, double busy_seconds, Stats& stats) {
   const bool has_worked = stats.outcome.bytes_written != 0;
   stats.ranks = detail::exchange_shares(ranks, {.device = has_worked ? stats.layout.device : "",
@@ -141,7 +141,7 @@ Result<MatrixProduct> multiply(const ProductRequest& request) {
     saving.emplace(wanted.checkpoint, ranks, a, b, product_target, product.precision);
   }
   product::ProductCheckpoint* const checkpoint = saving ? &*saving : nullptr;
-  // Created first, so that a full disk fails at once.
+  // Create the files first, so that a full disk is noticed before any work is done.
   const std::array sources{&a, &b};
   const detail::MadeRecords made{size_of(product_target.known_type()), product_target.type, {}};
   detail::OutputFiles files(

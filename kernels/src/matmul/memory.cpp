@@ -12,11 +12,11 @@ namespace ooc::detail::product {
 
 namespace {
 
-// Fractions of the free memory that are used unless the user has set limits. The rest is for other
-// programs, and on a GPU for what the library itself allocates.
+// Fractions of the free memory that are used unless the user has set limits. The rest is left to
+// other programs and, on a GPU, to the allocations of libraries.
 constexpr double device_share = 0.9;
 constexpr double host_share = 0.5;
-constexpr std::uint64_t most_pool_share = 4;  // at most a quarter of the host memory is for pools
+constexpr std::uint64_t most_pool_share = 4;  // pools take at most a quarter of the host memory
 
 /// Chooses slots for the chunks in flight and for those that the device copies, within the limit.
 /// Throws Error(memory) if even the smallest pools exceed it.
@@ -42,8 +42,8 @@ Pools choose_pools(const IoConfig& reads, std::uint64_t host_bytes) {
               {.remedies = {{RemedyAction::raise, "Options::memory_bytes"}}});
 }
 
-/// Returns the size of the device memory for elements that are not converted yet: a small part of
-/// the whole, but enough for one element.
+/// Returns the size of the device memory for elements before their conversion: a small fraction of
+/// the device memory, but enough for one element.
 std::size_t staging_for(const Pools& pools, std::uint64_t device_bytes) {
   constexpr std::uint64_t alignment = 256;
   constexpr std::uint64_t small_share = 32;
@@ -51,7 +51,7 @@ std::size_t staging_for(const Pools& pools, std::uint64_t device_bytes) {
   return std::clamp<std::uint64_t>(share, alignment, round_down(pools.slot_bytes, alignment));
 }
 
-/// As MemoryDivision::divide(), but errors name no limit.
+/// Like MemoryDivision::divide(), but its errors do not name a sufficient limit.
 Memory divide_memory(const Workplace& place, std::uint64_t output_bytes, ProductJob& job) {
   Device& device = place.device;
   const Options& limits = place.options;

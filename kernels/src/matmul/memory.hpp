@@ -9,27 +9,27 @@
 
 namespace ooc::detail::product {
 
-/// How memory is divided (bytes).
+/// The division of the memory (bytes).
 struct Memory {
-  std::uint64_t device_bytes = 0;  // all device memory that may be used
-  std::uint64_t for_panels = 0;    // of it, for panels and tiles
-  std::size_t workspace = 0;       // of it, for the BLAS library
-  std::uint64_t host_left = 0;     // host memory that the pools leave
-  bool is_host_memory = false;     // device_bytes is host memory
+  std::uint64_t device_bytes = 0;  // all device memory that the product may use
+  std::uint64_t for_panels = 0;    // part of device_bytes for panels and tiles
+  std::size_t workspace = 0;       // part of device_bytes for the BLAS library
+  std::uint64_t host_left = 0;     // host memory beside the pools
+  bool is_host_memory = false;     // true if device_bytes is host memory
 };
 
-/// Divides the memory of a product on a device, and makes the schedule that fits in it. Errors
-/// about a limit that is too low name the least one that is enough.
+/// Divides the memory of a product on a device, and makes the schedule that fits in it. If a limit
+/// is too low, the error names the lowest limit that is enough.
 class MemoryDivision {
  public:
   /// `output_bytes`: memory that the output takes. `keeps`: panels are kept in host memory.
-  /// `begun`: what an earlier run has done.
+  /// `begun`: the work of an earlier run on this block.
   MemoryDivision(const Workplace& place, std::uint64_t output_bytes, bool keeps,
                  const std::optional<ProductCheckpoint::Begun>& begun)
       : place_(place), output_bytes_(output_bytes), keeps_(keeps), begun_(begun) {}
 
-  /// Host memory is for the pools first; the rest is for panels on a CPU, and for the panel cache
-  /// with a GPU. Sets the job's pools. Throws Error(memory).
+  /// Assigns host memory to the pools first. The rest is for panels on a CPU, or for the panel
+  /// cache with a GPU. Sets the job's pools. Throws Error(memory).
   Memory divide(ProductJob& job, const Rates& rates) const;
 
   /// Returns the schedule of a job, or the rest of the one that was begun. Throws Error(memory).

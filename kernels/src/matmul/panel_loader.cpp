@@ -62,8 +62,8 @@ void PanelLoader::load(const Load& load, PanelBuffer& target) {
   stream_->record(*target.loaded);
 }
 
-/// A piece is some whole rows of its panel, or a part of one row, so its elements are contiguous on
-/// the device.
+/// Each piece consists of whole rows of its panel, or of a part of one row, so that its elements
+/// are contiguous on the device.
 void PanelLoader::load_from_file(const Load& load, const Region& panel, std::byte* target) {
   CacheEntry* const keep =
       load.keep == none ? nullptr : &cache_[static_cast<std::size_t>(load.keep)];
@@ -105,8 +105,8 @@ Chunk& PanelLoader::take(std::size_t chunk) {
   return *taken;
 }
 
-/// Copies elements to the device, and there converts them to the type and byte order of the
-/// product's operands.
+/// Copies elements to the device, and converts them there to the type and byte order of the
+/// operands.
 void PanelLoader::bring(std::span<const std::span<std::byte>> segments, std::byte* target) {
   const std::size_t bytes = segments.size() * segments[0].size();
   link_bytes_ += bytes;
@@ -116,7 +116,7 @@ void PanelLoader::bring(std::span<const std::span<std::byte>> segments, std::byt
       decoder_of(*stream_).swap_bytes(target, bytes, job_.problem.file_bytes);
     return;
   }
-  const std::size_t fit = staging_.size() / segments[0].size();  // segments at a time
+  const std::size_t fit = staging_.size() / segments[0].size();  // segments at once
   if (fit != 0) {
     for (std::size_t i = 0; i < segments.size(); i += fit) {
       const auto some = segments.subspan(i, std::min(fit, segments.size() - i));
@@ -135,7 +135,7 @@ void PanelLoader::bring(std::span<const std::span<std::byte>> segments, std::byt
   }
 }
 
-/// The same for segments that together fit the staging memory.
+/// Like bring(), for segments that together fit in the staging memory.
 void PanelLoader::bring_converted(std::span<const std::span<std::byte>> segments,
                                   std::byte* target) {
   const std::size_t bytes = segments.size() * segments[0].size();

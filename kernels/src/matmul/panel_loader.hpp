@@ -16,7 +16,7 @@
 
 namespace ooc::detail::product {
 
-/// Device memory for a panel. `loaded` is recorded when the panel is there, `used` when the last
+/// Device memory for a panel. `loaded` is recorded when the panel has arrived; `used` when the last
 /// product that needs it is done, so that it may be overwritten.
 struct PanelBuffer {
   Buffer memory;
@@ -37,7 +37,7 @@ class PanelLoader {
   /// Error(interrupted) if the reader was stopped before.
   void load(const Load& load, PanelBuffer& target);
 
-  /// Waits for all copies, and gives all chunks back to the pool.
+  /// Waits for all copies, and returns all chunks to the pool.
   void finish();
 
   /// Waits until the device no longer uses pool or panels. Called while an error is handled.
@@ -67,9 +67,9 @@ class PanelLoader {
   Buffer cache_memory_;
   std::vector<CacheEntry> cache_;
   ChunkCopies copies_;
-  WorkTimer kept_copies_;  // from the panel cache
+  WorkTimer kept_copies_;  // copies from the panel cache
   double kept_seconds_ = 0;
-  std::size_t next_entry_ = 0;  // of the plan
+  std::size_t next_entry_ = 0;  // index of the plan's next entry
   std::uint64_t link_bytes_ = 0;
 };
 

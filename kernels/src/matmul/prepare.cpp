@@ -25,7 +25,7 @@ const File& file_of(const Source& source) {
   return files_of(source)[extents_of(source).front().file];
 }
 
-/// Returns the part of a matrix that begins there.
+/// Returns the part of a matrix that begins at this row and column.
 StoredMatrix from(StoredMatrix whole, std::uint64_t row, std::uint64_t column) {
   whole.offset += row * whole.row_bytes() + column * whole.element_bytes;
   return whole;
@@ -44,13 +44,13 @@ StoredMatrix stored_product(const Multiplication& product) {
           .element_bytes = size_of(product.type.element)};
 }
 
-/// Bytes of memory that the output takes: its size if it is in tmpfs, else 0.
+/// Returns the bytes of memory that the output takes: its size if it is in tmpfs, else 0.
 std::uint64_t output_in_memory(const Multiplication& product) {
   if (product.file == nullptr || !product.file->is_tmpfs()) return 0;
   return product.rows() * product.columns() * size_of(product.type.element);
 }
 
-/// Fraction of both operands that is in the page cache. Empty if unknown.
+/// Returns the fraction of both operands in the page cache. Empty if it is unknown.
 std::optional<double> cached_fraction(const SourceFacts& a, const SourceFacts& b) {
   const auto of_a = static_cast<double>(a.bytes()), of_b = static_cast<double>(b.bytes());
   if (!a.cached || !b.cached || of_a + of_b == 0) return {};
@@ -66,8 +66,8 @@ Problem problem_of(const Region& block, std::uint64_t inner, const Types& types)
           .product_bytes = size_of(types.product.element)};
 }
 
-/// Uses the engine that reads remote files if either is one, else direct I/O if either file allows
-/// it. The reader then decides for each file. `cached`: of both.
+/// Chooses the engine for remote files if either file is remote; otherwise direct I/O if either
+/// file allows it. The reader then decides for each file. `cached`: fraction of both files.
 IoConfig choose_reads(const Options& limits, const DeviceFacts& device, Workers workers,
                       SourceFacts a, SourceFacts b, double cached) {
   a.cached = b.cached = cached;
@@ -84,15 +84,15 @@ double flops_of(const Problem& problem) {
   return 2 * problem.products();
 }
 
-/// Measures floating-point operations per second, with a product so small that its time does not
-/// matter beside the planned one. Empty if no product is small enough, or if there is no memory for
-/// it.
+/// Measures floating-point operations per second with a product whose time is negligible beside
+/// that of the planned product. Empty if no product is that small, or if there is not enough memory
+/// for it.
 std::optional<double> measure_flops(Device& device, gemm::Gemm& gemm, const Problem& problem,
                                     std::uint64_t device_bytes) {
   constexpr int runs = 3;
   constexpr double least_share = 100;
   const bool on_cpu = device.reads_host_memory();
-  // Smaller products do not use all of the device.
+  // Smaller products do not occupy the whole device.
   const std::uint64_t least_edge = on_cpu ? 512 : 4096;
   std::uint64_t edge = on_cpu ? 1024 : 4096;
   const auto probe_of = [&](std::uint64_t size) {
@@ -126,8 +126,8 @@ std::optional<double> measure_flops(Device& device, gemm::Gemm& gemm, const Prob
   return best;
 }
 
-/// Returns the rates to plan with, for one of several devices that multiply at once. Rates of disks
-/// and of the link are typical values, since nothing has been read yet.
+/// Returns the rates for the plan of one of `devices` devices that multiply at once. The rates of
+/// disks and of the link are typical values, since nothing has been read yet.
 Rates rates_for(const DeviceFacts& device, std::size_t devices, bool cached) {
   const auto share = [&](double of_all) { return of_all / static_cast<double>(devices); };
   Rates rates{.read = share(typical::disk), .write = share(typical::disk)};
@@ -135,7 +135,7 @@ Rates rates_for(const DeviceFacts& device, std::size_t devices, bool cached) {
     rates.link = std::min(rates.link, share(typical::all_gpu_page_cache));
     rates.read = device.uses_host_cores ? typical::page_cache : typical::gpu_page_cache;
     rates.write = typical::cached_writes;
-    // Threads that copy from the page cache, or into it, take turns, and are woken for each row.
+    // Threads that copy from or to the page cache take turns, and are woken for each row.
     rates.row_seconds = 2.5e-6;
   }
   if (device.reads_host_memory) rates.link = typical::host_copy;
@@ -198,7 +198,7 @@ MatmulPlan describe(const ProductJob& job, Precision precision, std::uint64_t de
 }
 
 /// Binds the thread to the device and, if there are several, to its NUMA node. Returns the seconds
-/// for which it waited for the device.
+/// that it waited for the device to start.
 double bind(const Workplace& place) {
   const auto began = std::chrono::steady_clock::now();
   place.device.bind_to_thread();
@@ -207,7 +207,7 @@ double bind(const Workplace& place) {
   return waited.count();
 }
 
-/// Returns a job for a block of C, without its reads, its pools and its schedule.
+/// Returns the job for a block of C. Its reads, pools and schedule are not set yet.
 ProductJob job_of(const Workplace& place, const Multiplication& product, const Region& block) {
   const Source &a = product.a, &b = product.b;
   const ElementType element = a.type()->element;
@@ -238,7 +238,7 @@ Prepared prepare(const Workplace& place, const Multiplication& product, const Re
   const double cached = cached_or_unknown.value_or(0);
   job.reads = choose_reads(place.options, device.facts(), job.workers, std::move(of_a),
                            std::move(of_b), cached);
-  // Files in the page cache are in host memory already, so a second copy would gain little.
+  // Files in the page cache are in host memory already, so caching their panels would gain little.
   const bool keeps = !device.reads_host_memory() && cached < mostly_cached;
   Rates rates = rates_for(device.facts(), place.devices, cached >= mostly_cached);
   const MemoryDivision division(place, output_in_memory(product), keeps, begun);

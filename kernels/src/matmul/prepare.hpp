@@ -22,7 +22,7 @@ struct Prepared {
   std::unique_ptr<gemm::Gemm> gemm;
 };
 
-/// C = A B, and its file.
+/// The operands of C = A B, the precision, and the file of C.
 struct Multiplication {
   const Source& a;
   const Source& b;
@@ -34,9 +34,9 @@ struct Multiplication {
   std::uint64_t columns() const { return b.shape()[1]; }
 };
 
-/// Binds the thread to the device and, if there are several, to its NUMA node. Loads the library,
-/// divides the memory, and makes the schedule for a block of C. `begun`: what an earlier run has
-/// done of it. Throws Error as dry_run_matmul().
+/// Binds the thread to the device and, if there are several, to its NUMA node. Loads the BLAS
+/// library, divides the memory, and makes the schedule for a block of C. `begun`: the work of an
+/// earlier run on this block. Throws Error as dry_run_matmul().
 Prepared prepare(const Workplace& place, const Multiplication& product, const Region& block,
                  const std::optional<ProductCheckpoint::Begun>& begun = {});
 

@@ -61,7 +61,7 @@ bool is_of(const Tiling& tiling, const Problem& problem) {
          tiling.c_buffers <= tiling.row_tiles * tiling.column_tiles;
 }
 
-/// True if these are the borders of the parts of `total`.
+/// True if these may be borders of parts of `total`: rising from 0 to `total`.
 bool are_borders(std::span<const std::uint64_t> borders, std::uint64_t total) {
   return borders.size() >= 2 && borders.front() == 0 && borders.back() == total &&
          std::ranges::is_sorted(borders);
@@ -141,8 +141,8 @@ Grid ProductCheckpoint::take_grid(ByteReader& in) const {
   return grid;
 }
 
-/// Takes what a file or rank 0 says. Of each block, the file of the rank that has computed it says
-/// most.
+/// Takes over the progress from a file or from rank 0. For each block, the largest number of tiles
+/// counts: that of the rank that computes the block.
 void ProductCheckpoint::take(std::span<const std::byte> part) {
   ByteReader in(part);
   const Grid grid = take_grid(in);
@@ -190,7 +190,7 @@ void ProductCheckpoint::begin(Grid grid, OutputFiles& files, Stats& stats) {
     if (blocks_.empty()) set_grid(std::move(grid));
     if (file_.is_wanted()) {
       beside([&] {
-        file_.save(found());  // an error about the file is to come before the work
+        file_.save(found());  // report an error about this file before any work is done
         files.keep();
       });
       file_.remove_others();
@@ -244,14 +244,14 @@ void ProductCheckpoint::meet(const std::function<void()>& meanwhile) {
   throw Error(ErrorKind::internal, "the ranks have not computed all of C");
 }
 
-/// Does some work, and attends to other ranks until it is done.
+/// Does some work on another thread, and attends to the other ranks until it is done.
 void ProductCheckpoint::beside(const std::function<void()>& work) const {
   if (ranks_ == nullptr) return work();
   const auto attend = [this] {
     try {
       ranks_->attend();
     } catch (const Error&) {
-      // Another rank has failed. What is done here is saved all the same.
+      // Another rank has failed. The work of this rank is saved nevertheless.
     }
   };
   work_beside(attend, work);
@@ -283,8 +283,8 @@ void ProductCheckpoint::save_whole() {
   file_.save_whole(found(), files_->saved(true), *stats_);
 }
 
-/// Returns, for example, "job.part and .c.npy.abcdefgh.ooc-part have 25 % of C". A rank knows of
-/// its own blocks only.
+/// Returns, for example, "job.part and .c.npy.abcdefgh.ooc-part have 25 % of C". Of several ranks,
+/// each knows its own blocks only, so the text has no percentage.
 std::string ProductCheckpoint::kept() const {
   const std::scoped_lock lock(mutex_);
   std::string text = wanted_.file.string();

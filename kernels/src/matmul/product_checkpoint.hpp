@@ -23,75 +23,75 @@ namespace ooc::detail::product {
 
 /// The checkpoint of a product (see Checkpoint): the grid of blocks and, for each block, its tiling
 /// and how many of its tiles are in the file of C, in the order of the schedule. Records are
-/// elements of C, in the order in which tiles of all blocks are written. Of several ranks, each has
-/// a file; the blocks of others are in it as they were when the job began. Ranks agree by it on the
-/// job and its output also without a Checkpoint.
+/// elements of C, in the order in which tiles of all blocks are written. Each of several ranks has
+/// its own file, which has the state of other ranks' blocks from when the job began. Ranks also use
+/// this class without a Checkpoint, to agree on the job and its output.
 ///
-/// Threads: those that multiply may call begun(), start() and note() at the same time.
+/// Threads: those that multiply may call begun(), start() and note() concurrently.
 class ProductCheckpoint {
  public:
-  /// The work of an earlier run on a block.
+  /// The progress of an earlier run on a block.
   struct Begun {
     Tiling tiling{};
     std::uint64_t tiles = 0;
   };
 
-  /// Reads the files if they are there. `ranks`: all, or null. Ranks other than 0 wait until rank 0
-  /// calls begin(). Throws Error as CheckpointFile, and `bad_input` if they are not of this
-  /// product.
+  /// Reads the files if they exist. `ranks`: all ranks, or null. Ranks other than 0 wait until rank
+  /// 0 calls begin(). Throws Error as CheckpointFile does, and `bad_input` if a file belongs to
+  /// another product.
   ProductCheckpoint(const Checkpoint& wanted, Ranks* ranks, const Source& a, const Source& b,
                     const Target& target, Precision precision);
 
-  /// Returns the output as the files know it.
+  /// Returns the outputs that the files name.
   std::span<const SavedOutput> outputs() const noexcept { return file_.outputs(); }
 
-  /// Begins with a grid or, if there is one, with that of an earlier run. Saves what that has done,
-  /// and keeps the output from now on. Then all ranks know it. All must outlive this object. Throws
-  /// Error(output).
+  /// Begins with the grid of an earlier run or, without one, with `grid`. Saves the earlier
+  /// progress, keeps the output file from now on, and tells all ranks. All arguments must outlive
+  /// this object. Throws Error(output).
   void begin(Grid grid, OutputFiles& files, Stats& stats);
 
   const Grid& grid() const noexcept { return grid_; }
 
-  /// Returns the part of C that is written.
+  /// Returns the fraction of C that is written, from 0 to 1.
   double part_done() const;
 
-  /// Returns what an earlier run has done of a block.
+  /// Returns the progress of an earlier run on a block. Empty if it has written none of its tiles.
   std::optional<Begun> begun(std::size_t block) const;
 
-  /// Sets the schedule of a block, of which nothing more is done.
+  /// Sets the schedule of a block. No tile of this schedule is done yet.
   void start(std::size_t block, const Schedule& schedule);
 
-  /// Notes that so many tiles of that schedule are written, and saves if it is time to: makes the
-  /// output durable first. Throws Error(output) for the output, and saves no more after that, since
-  /// the next attempt would succeed although bytes are lost. If the file cannot be written, the
-  /// statistics have a remark.
+  /// Notes that so many tiles of that schedule are written. If a save is due, makes the output
+  /// durable and saves. Throws Error(output) if the output cannot be made durable, and does not
+  /// save again: another attempt would succeed although data are lost. If the checkpoint's file
+  /// cannot be written, adds a remark to the statistics.
   void note(std::size_t block, std::uint64_t tiles);
 
-  /// Saves what was noted.
+  /// Saves the noted progress.
   void save();
 
-  /// Makes the part of the output that other ranks than 0 have written durable, waits until all
-  /// ranks have done so, and calls `meanwhile` again and again. Throws Error(internal) if they have
-  /// not computed all of C.
+  /// Makes the output of this rank durable unless it is rank 0, and waits until all ranks have done
+  /// so. Calls `meanwhile` repeatedly while it waits. Throws Error(internal) if the ranks have not
+  /// computed all of C.
   void meet(const std::function<void()>& meanwhile);
 
-  /// Saves that all blocks are whole, when they are.
+  /// Saves that all of C is written. Call it when that is so.
   void save_whole();
 
-  /// Returns the error for a product that was stopped, and one that says what is kept. They are
-  /// `error` itself without a Checkpoint.
+  /// Return the error for a stopped product, and an error that also tells what is kept. Without a
+  /// Checkpoint, both return `error` unchanged.
   Error interrupted(const Error& error) const;
   Error with_kept_files(const Error& error) const;
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// A block, and what is done of it: nothing while its tiling has no tiles.
+  /// A block and its progress. `tiling` is not set while `tiles` is 0.
   struct Block {
     Region region{};
     Tiling tiling{};
-    std::uint64_t first_tiles = 0;  // before its schedule
-    std::uint64_t tiles = 0;        // that are written
+    std::uint64_t first_tiles = 0;  // done before its schedule began
+    std::uint64_t tiles = 0;        // done in all
   };
 
   Problem problem_of(const Region& region) const;
@@ -113,13 +113,13 @@ class ProductCheckpoint {
   OutputFiles* files_ = nullptr;
   Stats* stats_ = nullptr;
 
-  mutable std::mutex mutex_;  // of all below
+  mutable std::mutex mutex_;  // guards the members below
   std::vector<Block> blocks_{};
-  bool has_more_ = false;  // than was saved
+  bool has_more_ = false;  // there is progress that was not saved
   bool is_lost_ = false;   // the output could not be made durable
   int saved_percent_ = 0;  // of C
   Clock::time_point saved_at_ = Clock::now();
-  std::string why_not_saved_{};  // empty: the last time succeeded
+  std::string why_not_saved_{};  // empty if the last save succeeded
 };
 
 }  // namespace ooc::detail::product

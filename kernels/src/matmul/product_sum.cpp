@@ -11,7 +11,7 @@ namespace ooc::detail::product {
 
 namespace {
 
-/// Calls `call` with each part of a Product that ranks tell each other, but for texts.
+/// Calls `call` with each number of a product that ranks send to each other.
 template <class AnyProduct, class Call>
 void for_each_number(AnyProduct& product, const Call& call) {
   auto& plan = product.plan;

@@ -7,15 +7,15 @@
 
 namespace ooc::detail::product {
 
-/// Adds what a device has planned and done after another block, or beside another device, but for
-/// MatmulPlan::multiplying_seconds.
+/// Adds the plan and the results of a further block, on the same device or on another one. Does not
+/// add MatmulPlan::multiplying_seconds.
 void add(MatrixProduct& sum, const MatrixProduct& part);
 
-/// Returns what several devices or ranks have planned and done, each its part of one product. Those
-/// that had no block are left out.
+/// Returns the sum of the plans and results of several devices or ranks, which share one product.
+/// Ignores those without a block.
 MatrixProduct sum_of(std::span<const MatrixProduct> parts);
 
-/// Returns the sum of what all ranks have planned and done. `ranks` may be null.
+/// Returns the sum of the plans and results of all ranks. `ranks` may be null.
 MatrixProduct sum_of_ranks(Ranks* ranks, const MatrixProduct& part);
 
 }  // namespace ooc::detail::product

@@ -88,9 +88,9 @@ class Multiplier {
   double product_seconds() const { return product_seconds_; }
 
  private:
-  // On the CPU, a call blocks until its product is done, and neither interrupts nor progress
-  // reports come through before. So it computes only so many rows for each thread, which makes
-  // OpenBLAS at most 2 % slower.
+  // On the CPU, a product blocks until it is done, and meanwhile there are neither interrupts nor
+  // progress reports. So each call computes only this many rows per thread, which makes OpenBLAS at
+  // most 2 % slower.
   static constexpr std::uint64_t rows_of_a_thread = 1024;
   static constexpr std::uint64_t all_rows = std::numeric_limits<std::uint64_t>::max();
 
@@ -101,7 +101,7 @@ class Multiplier {
     const std::vector<Load>& loads = job_.schedule.loads;
     std::size_t next_load = 0;
     std::size_t tile = 0;  // index of the tile of the next step
-    bool begun = false;    // the tile
+    bool begun = false;    // true if that tile has been begun
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const Step& step = steps[i];
       for (; next_load < loads.size() && loads[next_load].step == i; ++next_load) {
@@ -140,7 +140,7 @@ class Multiplier {
           *stream_, {a.memory.data() + row * sizes.inner * job_.problem.operand_bytes, sizes.inner},
           {b.memory.data(), sizes.columns},
           {c + row * sizes.columns * job_.problem.product_bytes, sizes.columns}, part, accumulate);
-      // Enqueued, or on a CPU completed.
+      // The product is enqueued or, on a CPU, complete.
       progress_.products += static_cast<double>(part.rows) * static_cast<double>(part.columns) *
                             static_cast<double>(part.inner);
     }
@@ -167,8 +167,8 @@ class Multiplier {
   double product_seconds_ = 0;
 };
 
-/// Raises the queue depth if the rows of panels are read one by one, so that as many bytes are in
-/// flight. Not to a server, which has a connection for each.
+/// Raises the queue depth if panels are read row by row, so that as many bytes are in flight. Not
+/// for a server, to which each request has its own connection.
 IoConfig deepened(IoConfig config, const Options& options, const RegionPlan& plan) {
   if (options.queue_depth != 0 || config.engine == EngineKind::http) return config;
   constexpr std::size_t most = 1024;
@@ -180,7 +180,7 @@ IoConfig deepened(IoConfig config, const Options& options, const RegionPlan& pla
 }
 
 /// Chooses how to write. Tiles with short rows are written through the page cache, which combines
-/// them: written directly, much of each row would be at its borders
+/// them: with direct I/O, much of each row would be in pages that are shared with other tiles
 /// (bench/results/h200-short-rows.json).
 IoConfig choose_writes(const Options& options, const DeviceFacts& device, Workers workers,
                        const TargetFile& file, const RegionPlan& plan) {
@@ -199,7 +199,7 @@ void describe_ways(const ProductJob& job, const IoConfig& reads, const Engine& r
   stats.layout.block_bytes = reads.block_bytes;
   stats.layout.queue_depth = reads.queue_depth;
   stats.layout.chunk_bytes = job.pools.slot_bytes;
-  stats.layout.streams = 1;  // one for each stage
+  stats.layout.streams = 1;  // one per stage
   const auto helpers = [](const Engine& engine, const IoConfig& config) {
     return engine.name() == "uring" ? 0 : config.threads;
   };
@@ -260,7 +260,7 @@ std::uint64_t run_product(const Workplace& place, const ProductJob& job, gemm::G
     if (note) note(write_plan.entries_before(writer.chunks_done()));
   };
   stats.timing.startup_seconds += seconds_since(start);
-  const std::uint64_t before = progress.bytes;  // of other blocks
+  const std::uint64_t before = progress.bytes;  // read and written for earlier blocks
   try {
     PassThreads threads({&in_pool, &out_pool, &tiles});
     threads.start([&] { multiplier.run(); });

@@ -18,7 +18,7 @@
 
 namespace ooc::detail::product {
 
-/// Element types along the way: in the files of A and B, as operands of the product, and in C.
+/// Element types at each stage: in the files of A and B, as operands of the product, and in C.
 struct Types {
   DType file;
   ElementType operand;
@@ -31,46 +31,46 @@ struct Types {
 struct Pools {
   std::size_t slot_bytes = 0;
   std::size_t in_slots = 0, out_slots = 0;
-  std::size_t staging_bytes = 0;  // on the device, for elements that are not converted yet
+  std::size_t staging_bytes = 0;  // on the device, for elements before their conversion
 
   std::size_t bytes() const { return slot_bytes * (in_slots + out_slots); }
 };
 
-/// A device that multiplies, and what it may use.
+/// A device that multiplies, and the resources that it may use.
 struct Workplace {
   Device& device;
-  Options options{};        // `memory_bytes`: of this device
-  std::size_t devices = 1;  // that share the memory of the host
+  Options options{};        // `memory_bytes` is for this device only
+  std::size_t devices = 1;  // number of devices that share the memory of the host
 };
 
-/// Everything that is needed to execute a schedule, of a block of C.
+/// The arguments for executing the schedule of a block of C.
 struct ProductJob {
   Problem problem;
   Schedule schedule;
   Types types;
   std::array<const File*, 2> files;      // of A and B
   std::array<StoredMatrix, 2> operands;  // the rows of A and the columns of B for this block
-  StoredMatrix product;                  // the block, in the only file of the writer
+  StoredMatrix product;                  // the block of C, in the writer's only file
   Pools pools;
   IoConfig reads;
   Workers workers;
   std::size_t threads = 0;  // of the BLAS library on a CPU
 };
 
-/// How far a block has come. Set by its threads.
+/// The progress of a device over its blocks. Set by the threads of the current block.
 struct ProductProgress {
   std::atomic<double> products{0};        // multiplications of two elements
-  std::atomic<std::uint64_t> bytes{0};    // that were read or written
+  std::atomic<std::uint64_t> bytes{0};    // bytes read and written
   std::atomic<std::size_t> in_flight{0};  // reads and writes
 };
 
 /// Returns the error for a product that was stopped.
 Error interrupted();
 
-/// Executes a schedule and writes its block of C to `file`. Calls `note` from time to time and at
-/// the end, also after an error, with the number of tiles of the schedule that are written.
+/// Executes a schedule and writes its block of C to `file`. Calls `note` from time to time, and at
+/// the end or after an interruption, with the number of tiles of the schedule that are written.
 /// Uses `stop` and `observe` of `wanted`. Adds to `stats`. Returns the number of bytes that crossed
-/// the link. Four threads connected by pools:
+/// the link. Four threads are connected by pools:
 ///
 ///     reader ──pool──► multiplier ──tiles──► sender ──pool──► writer
 ///              pieces   H2D, gemm    of C      D2H    pieces

@@ -27,14 +27,14 @@ bool is_gpu(const Device* device) {
   return device->kind() != DeviceKind::cpu;
 }
 
-/// Returns the devices of a coordinator that may multiply: of GPUs and the CPU, the GPUs.
+/// Returns the devices of a coordinator that may multiply: its GPUs if it has any, else the CPU.
 std::vector<Device*> candidates_of(const Coordinator& coordinator) {
   std::vector<Device*> devices = coordinator.devices();
   if (std::ranges::any_of(devices, is_gpu)) std::erase_if(devices, std::not_fn(is_gpu));
   return devices;
 }
 
-/// Returns the number of multiplications, which may be more than an integer holds.
+/// Returns the number of multiplications, which may be too large for an integer.
 double multiplications(const Multiplication& product) {
   return static_cast<double>(product.rows()) * static_cast<double>(product.columns()) *
          static_cast<double>(product.a.shape()[1]);
@@ -42,7 +42,7 @@ double multiplications(const Multiplication& product) {
 
 }  // namespace
 
-/// A device, its blocks, and what it has done.
+/// A device, its blocks, and its results.
 struct Team::Member {
   explicit Member(Workplace own) : place(std::move(own)) {}
 
@@ -53,14 +53,14 @@ struct Team::Member {
   Workplace place;
   std::vector<std::size_t> blocks{};
   ProductProgress progress{};
-  MatrixProduct product{};  // of all its blocks
+  MatrixProduct product{};  // sum over its blocks
   Stats stats{};
-  double ended_seconds = 0;  // after the start of the team
+  double ended_seconds = 0;  // seconds since the start of the team
 
   bool has_run() const { return !product.library.empty(); }
 };
 
-/// Plans a block, and adds the plan.
+/// Plans a block, and adds its plan to that of the member.
 Prepared Team::Member::prepare(const Multiplication& of, const Region& block,
                                const std::optional<ProductCheckpoint::Begun>& begun) {
   Prepared prepared = product::prepare(place, of, block, begun);
@@ -70,14 +70,14 @@ Prepared Team::Member::prepare(const Multiplication& of, const Region& block,
     return prepared;
   }
   product::add(product, part);
-  // One block after another.
+  // The member computes its blocks one after another, so their times add up.
   if (product.plan.multiplying_seconds && part.plan.multiplying_seconds) {
     *product.plan.multiplying_seconds += *part.plan.multiplying_seconds;
   }
   return prepared;
 }
 
-/// Adds what was done for a block.
+/// Adds the results of a block.
 void Team::Member::add(const MatrixProduct& part, const Stats& of_block) {
   product.link_bytes += part.link_bytes;
   product.bytes_read += part.bytes_read;
@@ -93,12 +93,12 @@ void Team::Member::add(const MatrixProduct& part, const Stats& of_block) {
   stats.outcome.passes = 1;
 }
 
-/// The reports of progress, and all that they need.
+/// The state of progress reports.
 struct Team::Reports {
   Reports(std::function<void(const Progress&)> to_show, std::uint64_t bytes, double of_products)
       : show(std::move(to_show)), reporter(show, bytes), total(bytes), products(of_products) {}
 
-  /// Returns the bytes of both operands that stand for a part of the multiplications.
+  /// Returns the bytes of both operands that correspond to a fraction of the multiplications.
   std::uint64_t bytes_of(double part) const {
     return static_cast<std::uint64_t>(std::llround(static_cast<double>(total) * part));
   }
@@ -106,8 +106,8 @@ struct Team::Reports {
   std::function<void(const Progress&)> show;  // may be empty
   ProgressReporter reporter;
   std::uint64_t total;              // bytes
-  std::uint64_t resumed_bytes = 0;  // of these, by an earlier run
-  double products;                  // in all
+  std::uint64_t resumed_bytes = 0;  // part of `total` from an earlier run
+  double products;                  // multiplications in all
   Clock::time_point last = Clock::now();
 };
 
@@ -155,7 +155,7 @@ std::vector<std::string> Team::remarks(const Grid& grid) const {
   return remarks;
 }
 
-/// Gives each device the blocks whose numbers are its own, and so many more as there are devices.
+/// Deals the blocks to the devices of all ranks in turn: device i gets blocks i, i + size_, ...
 void Team::deal(const Grid& grid) {
   for (std::size_t i = 0; i < members_.size(); ++i) {
     members_[i]->blocks.clear();
@@ -165,7 +165,7 @@ void Team::deal(const Grid& grid) {
   }
 }
 
-/// Does some work for each block, on a thread for each device. If one fails, all stop.
+/// Calls `work` for each block, on one thread per device. If one of them fails, all stop.
 void Team::run_all(const std::function<void(Member&, std::size_t, const PassOptions&)>& work,
                    const PassOptions& wanted, const std::function<void()>& report) {
   StopAtFailure failure;
@@ -177,7 +177,7 @@ void Team::run_all(const std::function<void(Member&, std::size_t, const PassOpti
       PassOptions options;
       options.stop = failure.token();
       options.observe = wanted.observe;
-      if (wanted.observe && members_.size() > 1) {  // no two devices have the same numbers
+      if (wanted.observe && members_.size() > 1) {  // make the numbers of all devices distinct
         options.observe = [&, i](TraceEvent event) {
           event.worker = event.worker * members_.size() + i;
           wanted.observe(event);
@@ -209,7 +209,7 @@ MatrixProduct Team::plan(const Multiplication& product, const Grid& grid) {
   return sum();
 }
 
-/// `part_done`: of C, by an earlier run.
+/// `part_done`: fraction of C that an earlier run has written.
 void Team::begin_reports(const Multiplication& product, const PassOptions& wanted,
                          double part_done) {
   std::function<void(const Progress&)> show;
@@ -287,7 +287,7 @@ double Team::busy_seconds() const {
   return std::max(last - first, 0.0);
 }
 
-/// Adds what all devices have done, and the share of each if there are several.
+/// Adds the results of all devices and, if there are several, the share of each.
 void Team::add_stats(Stats& stats) const {
   std::optional<Stats> sum;
   double ended = 0;

@@ -20,35 +20,35 @@
 
 namespace ooc::detail::product {
 
-/// The devices of this process that multiply, among those of all ranks. Each computes some blocks
-/// of C, one after another, and reads what it needs for them: devices send each other nothing.
+/// The devices of this process that multiply, a part of those of all ranks. Each computes its
+/// blocks one after another and reads their operands: devices exchange no data.
 class Team {
  public:
-  /// Of all devices of the coordinator, only the GPUs if a rank has some: the CPU would still
-  /// multiply when they are done. All ranks call it. Throws Error(usage) if the coordinator is
-  /// busy.
+  /// Takes all devices of the coordinator; only the GPUs if any rank has some, since a CPU would
+  /// still multiply long after they are done. All ranks must call it. Throws Error(usage) if the
+  /// coordinator is busy.
   explicit Team(Coordinator& coordinator);
   ~Team();
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
-  /// Number of devices of all ranks.
+  /// Returns the number of devices of all ranks.
   std::size_t size() const noexcept { return size_; }
 
-  /// Says which devices have nothing to do, on rank 0.
+  /// Returns remarks on devices without work; none on ranks other than 0.
   std::vector<std::string> remarks(const Grid& grid) const;
 
   /// Plans all blocks of this process, each on its device. Throws Error as dry_run_matmul().
   MatrixProduct plan(const Multiplication& product, const Grid& grid);
 
-  /// Computes and writes them. `checkpoint` may be null. Adds to `stats`. Throws Error as matmul().
+  /// Computes and writes all blocks. `checkpoint` may be null. Adds to `stats`. Throws as matmul().
   MatrixProduct run(const Multiplication& product, const Grid& grid, const PassOptions& wanted,
                     ProductCheckpoint* checkpoint, Stats& stats);
 
-  /// The time from the start of the first block here to the end of the last (seconds).
+  /// Returns the seconds from the start of this process's first block to the end of its last.
   double busy_seconds() const;
 
-  /// Reports the progress of all ranks if that is due, while this one waits for others after run().
+  /// Reports the progress of all ranks if a report is due. For waits for other ranks after run().
   void report_if_due();
 
  private:
@@ -68,10 +68,10 @@ class Team {
   Reservation reservation_;
   Clock::time_point start_ = Clock::now();
   std::vector<std::unique_ptr<Member>> members_;
-  std::unique_ptr<Reports> reports_;  // from run() on
+  std::unique_ptr<Reports> reports_;  // set by run()
   std::size_t size_ = 0;
-  std::size_t before_ = 0;    // devices of ranks before this one
-  std::size_t left_out_ = 0;  // of all ranks, since others have GPUs
+  std::size_t before_ = 0;    // number of devices of the ranks before this one
+  std::size_t left_out_ = 0;  // devices of all ranks that do not multiply, since others are GPUs
 };
 
 }  // namespace ooc::detail::product

@@ -75,8 +75,8 @@ void TileSender::send(std::size_t tile, TileBuffer& buffer) {
   copies_.finish();
 }
 
-/// Makes each extent begin at the same offset in a page of the slot as in a page of the file, so
-/// that whole blocks of it can be written directly.
+/// Sets the offset of each extent within its page of the slot to that within its page of the file,
+/// so that whole blocks of the slot can be written directly.
 void TileSender::lay_out(Chunk& chunk) {
   std::size_t slot_offset = 0;
   for (const Extent& extent : plan_.extents(chunk.index, extents_)) {

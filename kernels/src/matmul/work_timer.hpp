@@ -9,8 +9,8 @@
 
 namespace ooc::detail::product {
 
-/// Measures the device time of work on a stream by events. They are used in rotation and read
-/// before they are reused, so begin() may block for earlier work. Used by one thread.
+/// Measures the device time of work on a stream by events. The events are used in rotation and read
+/// before they are reused, so begin() may block until earlier work is done. Used by one thread.
 class WorkTimer {
  public:
   WorkTimer(Device& device, const Observe& observe);

@@ -11,10 +11,10 @@
 #include <type_traits>
 #include <utility>
 
-// Loops over the columns of a tile, for reduce/cpu.cpp alone. They are plain C++, written such that
+// Loops over the columns of a tile, for reduce/cpu.cpp only. They are plain C++, written such that
 // the compiler vectorises each loop over columns. They are always inlined into three functions, one
-// for each level of Simd, and compiled there for that level. None of them exists as a function of
-// its own, since the linker might use that for an older processor.
+// for each level of Simd, and compiled there for that level. None of them may exist as a separate
+// function: the linker might keep one copy, compiled for a newer processor than this one.
 
 #define OOC_ALWAYS __attribute__((always_inline))  // for lambdas
 #define OOC_INLINE OOC_ALWAYS inline
@@ -56,7 +56,7 @@ OOC_INLINE double unless_nan(double value, double term) {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(term) & (above - 1));
 }
 
-/// The narrowest type that holds the sum of a column, which has 256 elements.
+/// The narrowest type that holds the sum of a column of 256 elements.
 template <class T>
 struct ColumnSum {
   using type = std::conditional_t<is_floating<T>, double, std::int64_t>;
@@ -107,7 +107,7 @@ OOC_INLINE void for_each_row(Body body) {
   (std::make_index_sequence<rows>{});
 }
 
-/// Columns `begin` to `end` - 1 of some rows, the first of which is at `offset` in the tile.
+/// Columns `begin` to `end` - 1 of some rows. `offset`: index in the tile of the first row's start.
 struct Strip {
   std::size_t offset, begin, end;
 };

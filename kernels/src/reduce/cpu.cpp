@@ -18,7 +18,7 @@
 namespace ooc::detail::reduction {
 namespace {
 
-/// A tile, and the whole tile that follows it (null if there is none).
+/// A tile, and the next one if that is whole, otherwise null.
 template <class T>
 struct Tile {
   const T* data;
@@ -80,9 +80,9 @@ struct Located {
   std::uint32_t index = nowhere;
 };
 
-/// Finds the first index of a minimum or maximum and the element there, if `may_matter(rank)` is
-/// true. That element may be the other zero than `value`, which equals it. This third loop over a
-/// tile is rare: few tiles have a new extreme of their lane.
+/// Finds the first index of a minimum or maximum, and the element there, if `may_matter(rank)` is
+/// true. The element may be the other zero than `value`: both are equal. This third loop over a
+/// tile is rare, since few tiles have a new extreme of their lane.
 template <class T, class MayMatter>
 OOC_INLINE Located locate(const Tile<T>& tile, T value, MayMatter may_matter) {
   const std::uint64_t key = order_key(value);
@@ -92,7 +92,7 @@ OOC_INLINE Located locate(const Tile<T>& tile, T value, MayMatter may_matter) {
   return {order_key(tile.data[index]), index};
 }
 
-/// Counts the infinities of a tile. Only tiles whose extremes are infinite have any.
+/// Counts the infinities of a tile. If neither extreme is infinite, there are none.
 template <class T>
 OOC_INLINE std::uint32_t count_infinities(const Tile<T>& tile, std::uint64_t min_key,
                                           std::uint64_t max_key) {

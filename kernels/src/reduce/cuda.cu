@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <type_traits>
 
-// One thread block for each tile, one thread for each column: a single thread adds up a column, in
+// One thread block per tile, one thread per column: each thread adds up its column in
 // order.
 
 namespace ooc::detail::reduction {
@@ -29,7 +29,7 @@ __device__ double add_columns(double mine, ThreadSlots& shared) {
     __syncthreads();
   }
   const double sum = shared[0];
-  __syncthreads();  // before the memory is used for something else
+  __syncthreads();  // the memory may be reused after this
   return sum;
 }
 
@@ -83,11 +83,11 @@ struct Larger {
 struct Smallest {
   template <class V>
   __device__ V operator()(V left, V right) const {
-    return left < right ? left : right;  // nowhere is the largest
+    return left < right ? left : right;  // `nowhere` is the largest index
   }
 };
 
-/// The result of one thread for its column.
+/// The results of a thread for its column.
 struct Column {
   double sum = 0;
   std::int64_t sum_high = 0;
@@ -133,13 +133,13 @@ __device__ void add(Column& column, T value, std::uint32_t index) {
   if (column.max.index == nowhere || rank > column.max.rank) column.max = {rank, index};
 }
 
-/// Returns the key of the element at an extreme. The rank does not tell which zero it is.
+/// Returns the key of the element at an extreme. The rank is the same for both zeros.
 template <class T>
 __device__ std::uint64_t key_at(const T* data, Extreme extreme) {
   return extreme.index == nowhere ? 0 : order_key(data[extreme.index]);
 }
 
-/// The extreme of a tile in row-major order, of those with the same place in it.
+/// Of two elements with the same extreme value, returns the one that is first in row-major order.
 struct Earlier {
   __device__ PlacedKey operator()(PlacedKey left, PlacedKey right) const {
     return right.place < left.place ? right : left;
@@ -231,7 +231,7 @@ __global__ void __launch_bounds__(columns, 4)
 }
 
 /// Finds the first extremes and the first NaN, in row-major order, of elements `begin` to `end` - 1
-/// of a chunk, which are of one array. One block for each tile, which adds to what others found.
+/// of a chunk, which belong to one array. Each block merges its tile's results into `places`.
 template <class T>
 __global__ void __launch_bounds__(columns)
     place_tiles(const T* data, std::uint64_t first, std::size_t begin, std::size_t end,

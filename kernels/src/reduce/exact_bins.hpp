@@ -21,7 +21,7 @@ class ExactBins {
   /// Adds `count` values, at most `most_elements`.
   void add(const T* values, std::size_t count);
 
-  /// Returns the sum of all values since the last call, and resets it.
+  /// Returns the sum of all values since the last call, and clears the bins.
   ExactSum take();
 
   /// Number of elements that the bins can hold.
@@ -38,8 +38,8 @@ class ExactBins {
   static_assert(most_elements << high_fraction_bits <= std::uint64_t{1} << count_position);
   static_assert(most_elements <= std::uint64_t{1} << (64 - count_position - 1));
 
-  // Neighbouring elements use different copies of a bin, since constant data would otherwise wait
-  // for its own last store at each element.
+  // Neighbouring elements use different copies of a bin. Otherwise, in constant data, each addition
+  // would wait for the previous store.
   static constexpr std::size_t copies = 4;
   using Bin = std::array<std::uint64_t, words>;
 

@@ -93,8 +93,8 @@ constexpr void add_to_limbs(LimbAt limb_at, std::uint64_t magnitude, unsigned po
   if constexpr (limbs_of(bits) > 2) add(index + 2, magnitude >> 1 >> (63 - shift));
 }
 
-/// Adds the finite ones of `count` elements of floating type in device memory. Blocks until they
-/// are in `sum`.
+/// Adds those of `count` elements of a floating type in device memory that are finite. Blocks until
+/// their sum is in `sum`.
 void add_exactly_cuda(Stream& stream, ElementType type, const std::byte* data, std::size_t count,
                       ExactSum& sum);
 

@@ -13,7 +13,7 @@
 
 namespace ooc::detail::reduction {
 
-/// The number of infinite elements. Integers have none, and no room for it.
+/// The number of infinite elements. For integers it takes no space, since it is always 0.
 struct InfiniteCount {
   std::uint64_t inf = 0;
 };
@@ -68,7 +68,7 @@ struct Node : std::conditional_t<is_floating<T>, InfiniteCount, NoInfinities> {
     const double weight = left_values * right_values / (left_values + right_values);
     m2 = (m2 + right.m2) + (delta * delta) * weight;
     sum += right.sum;
-    // The first of equal ones counts, which in Fortran order may be the right one.
+    // Of equal extremes the first counts. In Fortran order it may be in the right node.
     const std::uint64_t min = rank_of<T>(min_key), right_min = rank_of<T>(right.min_key);
     if (right_min < min || (right_min == min && right.argmin < argmin)) take_minimum(right);
     const std::uint64_t max = rank_of<T>(max_key), right_max = rank_of<T>(right.max_key);
@@ -85,8 +85,8 @@ struct Node : std::conditional_t<is_floating<T>, InfiniteCount, NoInfinities> {
   }
 };
 
-/// True if records can have such statistics. Their places are not judged: in Fortran order they may
-/// be anywhere in the data, and a node that is not the whole need not have them (see CpuLane).
+/// True if some elements can have these statistics. Their indices are not checked: in Fortran order
+/// they may be anywhere in the data, and a node that is not the root may lack them (see CpuLane).
 template <class T>
 bool is_possible(const Node<T>& node) {
   if (node.nan > node.count || (node.nan != 0 && !is_floating<T>)) return false;
@@ -102,7 +102,7 @@ inline double m2_of_integers(std::uint64_t count, int128 sum, std::uint64_t squa
   return static_cast<double>(numerator) / static_cast<double>(count);
 }
 
-/// Returns the leaf for a tile. `first` is the index of its first element.
+/// Returns the leaf for a tile. `first`: index of the tile's first element.
 template <class T>
 Node<T> node_of(const TileResult& tile, std::uint64_t first, std::size_t count) {
   const auto index_of = [first](std::uint32_t index) {
@@ -127,7 +127,7 @@ Node<T> node_of(const TileResult& tile, std::uint64_t first, std::size_t count) 
   return node;
 }
 
-/// The same for a tile of data in Fortran order.
+/// Like the leaf above, for a tile of data in Fortran order.
 template <class T>
 Node<T> node_of(const TileResult& tile, const TilePlaces& places, std::size_t count) {
   Node<T> node = node_of<T>(tile, 0, count);

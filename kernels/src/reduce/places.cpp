@@ -11,7 +11,7 @@
 namespace ooc::detail::reduction {
 namespace {
 
-/// The places of an array in Fortran order. Lengths of 1 have no part in them.
+/// Returns the places of an array in Fortran order. Dimensions of length 1 are left out.
 ArrayPlaces places_of(const ColumnMajorArray& array) {
   ArrayPlaces places{.first = array.first};
   std::uint64_t stride = 1;
@@ -25,7 +25,7 @@ ArrayPlaces places_of(const ColumnMajorArray& array) {
   return places;
 }
 
-/// The places of elements in row-major order, which are their indices.
+/// Returns the places of elements in row-major order, which equal their indices.
 ArrayPlaces row_major(std::uint64_t first) {
   ArrayPlaces places{.first = first, .dimensions = 1};
   places.lengths[0] = nowhere_at_all;
@@ -39,8 +39,8 @@ std::uint64_t elements_of(const ColumnMajorArray& array) {
   return count;
 }
 
-/// Walks over the columns of an array: runs of elements along its first dimension. In each of them
-/// places rise.
+/// Walks over the columns of an array: runs of elements along its first dimension. Places increase
+/// within a column.
 class ColumnWalk {
  public:
   ColumnWalk(const ArrayPlaces& array, std::uint64_t index)
@@ -52,14 +52,14 @@ class ColumnWalk {
     }
   }
 
-  /// The place of the next element.
+  /// Returns the place of the next element.
   std::uint64_t place() const { return place_; }
-  /// The difference of the places of neighbours.
+  /// Returns the distance between the places of neighbours in a column.
   std::uint64_t stride() const { return array_.dimensions == 0 ? 1 : array_.strides[0]; }
-  /// The number of elements up to the end of the column.
+  /// Returns the number of elements up to the end of the column.
   std::uint64_t left() const { return array_.dimensions == 0 ? 1 : array_.lengths[0] - at_[0]; }
 
-  /// Goes to the beginning of the next column.
+  /// Moves to the beginning of the next column.
   void next() {
     if (array_.dimensions == 0) return;
     place_ -= at_[0] * array_.strides[0];
@@ -78,8 +78,8 @@ class ColumnWalk {
   std::array<std::uint64_t, ArrayPlaces::most_dimensions> at_{};
 };
 
-/// Calls found(place, element) for elements that match and are before all that were found so far;
-/// `before` is where these begin.
+/// Calls found(place, element) for each matching element whose place is before `before` and before
+/// those of all earlier matches.
 template <class T, class Matches, class Found>
 void for_first_places(const T* data, const PlacedPart& part, std::uint64_t first,
                       std::uint64_t before, Matches matches, Found found) {
@@ -98,7 +98,7 @@ void for_first_places(const T* data, const PlacedPart& part, std::uint64_t first
   }
 }
 
-/// Finds the first element that equals an extreme of a tile, unless the lane had a better one.
+/// Finds the first element that equals an extreme of a tile, unless the lane has a better one.
 template <class T, class IsBetter>
 void place(const T* data, const PlacedPart& part, std::uint64_t first, std::uint64_t extreme_key,
            IsBetter is_better, PlacedKey& lane, PlacedKey& best) {

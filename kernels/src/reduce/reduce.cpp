@@ -52,7 +52,7 @@ using Bins = reduction::ExactBins<std::conditional_t<sizeof(T) == 8, double, flo
 
 constexpr double quiet_nan = std::numeric_limits<double>::quiet_NaN();
 
-/// Replaces any NaN by one fixed NaN, since its bits would depend on the processor.
+/// Replaces any NaN by one fixed NaN, since the bits of NaN depend on the processor.
 double canonical(double value) {
   return std::isnan(value) ? quiet_nan : value;
 }
@@ -68,7 +68,7 @@ Scalar value_from_key(std::uint64_t key) {
   }
 }
 
-/// Sets the statistics of elements that are all NaN, or of which NaN propagates.
+/// Sets the statistics if all elements are NaN, or if a NaN propagates.
 void set_nan(Statistics& result, double sum) {
   result.sum = sum;
   result.min = result.max = quiet_nan;
@@ -92,7 +92,7 @@ void set_values(Statistics& result, const Node<T>& root) {
   result.stddev = canonical(std::sqrt(variance));
 }
 
-/// Rounds sum and mean from the exact sum of the finite elements. Infinities show in the extremes.
+/// Rounds sum and mean from the exact sum of the finite elements. Extremes show infinities.
 template <class T>
 void set_exact(Statistics& result, const Node<T>& root, ExactSum sum) {
   if constexpr (is_floating<T>) {
@@ -110,7 +110,7 @@ void set_exact(Statistics& result, const Node<T>& root, ExactSum sum) {
   result.mean = sum.rounded(root.values());
 }
 
-/// Throws Error(bad_input) unless places are known. They are, unless a saved result was forged.
+/// Throws Error(bad_input) unless the places are known, which is so unless a part was forged.
 void require_places(std::initializer_list<std::uint64_t> places) {
   if (std::ranges::find(places, reduction::nowhere_at_all) == places.end()) return;
   throw Error(ErrorKind::bad_input, "a saved partial result does not say where its extremes are");
@@ -215,7 +215,7 @@ std::string Reduction<T>::question() const {
 
 template <IsElement T>
 void Reduction<T>::save(const Partial& total, std::vector<std::byte>& out) const {
-  constexpr std::size_t words = is_floating<T> ? 9 : 8;  // without a gap between them
+  constexpr std::size_t words = is_floating<T> ? 9 : 8;  // no padding between them
   static_assert(sizeof(Node<T>) == words * sizeof(std::uint64_t) + sizeof(typename Node<T>::Sum));
   static const TilesFound<T> nothing;
   const auto& found = total ? static_cast<const TilesFound<T>&>(*total) : nothing;
@@ -235,7 +235,7 @@ void Reduction<T>::load(std::span<const std::byte> in, Partial& total) const {
   ByteReader bytes(in);
   auto& found = found_in<T>(total);
   const std::size_t count = bytes.take_count(sizeof(Node<T>));
-  std::uint64_t end = 0;  // of the tiles so far
+  std::uint64_t end = 0;  // end of the tiles read so far
   for (std::size_t i = 0; i < count; ++i) {
     const auto level = bytes.take<std::uint64_t>();
     const auto index = bytes.take<std::uint64_t>();

@@ -30,8 +30,8 @@ inline constexpr std::size_t columns = 256;
 /// Marks an index of a tile that does not exist.
 inline constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
 
-/// The statistics of one tile, with the same fields for all element types. Indices are relative to
-/// the tile.
+/// The statistics of one tile, with the same fields for all element types. Indices count from the
+/// beginning of the tile.
 struct TileResult {
   double sum = 0;  // for floating types
   double m2 = 0;   // squared distances from the mean; not for integers of one or two bytes
@@ -47,12 +47,12 @@ struct TileResult {
   std::uint32_t first_nan = nowhere;
 };
 
-/// State of a CPU lane between tiles: the extremes of tiles so far, if these are before the next
-/// one. A tile can hold the first minimum of all only if no earlier tile has one as small. The
-/// search for `argmin`, `argmax` and `first_nan` is skipped for tiles in which it cannot matter.
+/// State of a CPU lane between tiles: the extremes of the tiles so far, if these precede the next
+/// one. A tile can hold the first minimum of all only if no earlier tile has one as small. Tiles
+/// that cannot are not searched for `argmin`. The same goes for `argmax` and `first_nan`.
 struct CpuLane {
-  /// Starts a chunk at element `first`. Forgets extremes of later chunks, since they say nothing
-  /// about what is first.
+  /// Starts a chunk at element `first`. If it is before an earlier chunk, forgets the extremes:
+  /// they do not tell which element is the first.
   void begin_chunk(std::uint64_t first, std::uint64_t elements) {
     if (first < end) any = nan = false;
     end = first + elements;
@@ -61,7 +61,7 @@ struct CpuLane {
   std::uint64_t end = 0;  // of the last chunk
   std::uint64_t min_rank = 0;
   std::uint64_t max_rank = 0;
-  bool any = false;  // true if there was a value other than NaN
+  bool any = false;  // an element was not NaN
   bool nan = false;
   std::vector<float> converted{};  // scratch memory: a tile of two-byte floats as floats
 
@@ -115,7 +115,7 @@ constexpr double mean_of_integers(std::int64_t sum_high, std::int64_t sum_low, s
 void reduce_tiles_cpu(ElementType type, const std::byte* data, std::size_t count, Simd simd,
                       CpuLane& lane, std::span<TileResult> results);
 
-/// The same for device memory. Blocks until the results are in host memory.
+/// Does the same in device memory. Blocks until the results are in host memory.
 void reduce_tiles_cuda(Stream& stream, ElementType type, const std::byte* data, std::size_t count,
                        std::span<TileResult> results);
 

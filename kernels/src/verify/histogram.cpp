@@ -23,15 +23,15 @@ namespace {
 using plain::require_same;
 using Range = HistogramOptions::Range;
 
-/// The counts of one thread. Each value is counted separately: its bin is the last one whose lower
-/// edge it reaches.
+/// The counts of one thread. Each value is counted by itself: its bin is the last one whose lower
+/// edge is at most the value.
 struct alignas(128) Counts {
   const std::vector<double>* edges = nullptr;
   bool guesses = false;
   std::vector<std::uint64_t> bins{};
   std::uint64_t below = 0, above = 0, nan = 0, count = 0, finite = 0;
-  std::optional<long double> center{};     // if a rule needs the standard deviation: near the mean
-  long double distances = 0, squares = 0;  // sums of the distances from it
+  std::optional<long double> center{};     // near the mean, if a rule needs the standard deviation
+  long double distances = 0, squares = 0;  // sums of (squared) distances from `center`
   double lowest = std::numeric_limits<double>::infinity();  // of the finite values
   double highest = -std::numeric_limits<double>::infinity();
 
@@ -74,8 +74,8 @@ struct alignas(128) Counts {
 
   std::size_t bin_of(double value) const { return guesses ? guess(value) : search(value); }
 
-  /// Returns the last bin whose lower edge is at most `value`, by steps of decreasing length.
-  /// Without branches, which would be unpredictable: std::upper_bound() takes several times as
+  /// Returns the last bin whose lower edge is at most `value`, by a binary search without
+  /// branches. Branches would be unpredictable: std::upper_bound() takes several times as
   /// long.
   std::size_t search(double value) const {
     std::size_t bin = 0;
@@ -169,11 +169,11 @@ void check_edges(const Source& source, const HistogramOptions& options, Range ra
   }
 }
 
-/// True if bins must be found as NumPy does. For even bins it guesses by a multiplication, and
-/// corrects by one bin if the edges say so. If edges are at most half a bin off, after the five
-/// roundings of bounded_edge(), this finds the bin that the edges define. In narrower bins it need
-/// not, and then what NumPy finds is the definition; unless bins are so narrow that NumPy fails,
-/// where histogram() searches.
+/// True if bins must be found as NumPy does. For even bins, NumPy guesses by a multiplication and
+/// corrects the guess by one bin if the edges require it. If edges are off by at most half a bin,
+/// after the five roundings of bounded_edge(), this finds the bin that the edges define. In
+/// narrower bins it may not, and then the bin that NumPy finds is right by definition; except if
+/// bins are so narrow that NumPy fails, where histogram() searches.
 bool numpy_guess_defines_bins(const HistogramOptions& options, const Histogram& found) {
   if (options.logarithmic || !options.edges.empty()) return false;
   const double lower = found.edges.front(), upper = found.edges.back();
@@ -182,8 +182,8 @@ bool numpy_guess_defines_bins(const HistogramOptions& options, const Histogram& 
   return (upper - lower) / bins < 10 * 0x1p-53 * (std::abs(lower) + std::abs(upper));
 }
 
-/// Checks the numbers of bins and edges, on which everything else depends. What a rule gives is
-/// known when the data has been read.
+/// Checks the numbers of bins and edges, on which all other checks depend. The number that a rule
+/// gives is checked later, when the data has been read.
 void check_shape(const Source& source, const HistogramOptions& options, const Histogram& found) {
   const bool by_rule = options.edges.empty() && options.bins.rule();
   const std::size_t bins = by_rule                 ? std::max<std::size_t>(found.counts.size(), 1)
@@ -193,7 +193,7 @@ void check_shape(const Source& source, const HistogramOptions& options, const Hi
   require_same(source, "the number of edges", int128{found.edges.size()}, int128{bins + 1});
 }
 
-/// Returns about the mean of the finite values. It only decides how exact the check is.
+/// Returns an estimate of the mean of the finite values. It only affects the accuracy of the check.
 long double mean_by(const Histogram& found) {
   long double sum = 0, count = 0;
   for (std::size_t i = 0; i < found.counts.size(); ++i) {
@@ -204,8 +204,8 @@ long double mean_by(const Histogram& found) {
   return count == 0 ? 0 : sum / count;
 }
 
-/// The standard deviation, and the largest error of the one that histogram() uses together with
-/// that of this one. verify/reduce.cpp explains the former, which is here that of up to 2^32 tiles.
+/// The standard deviation, and a bound on its error plus that of the one in histogram(). The latter
+/// is explained in verify/reduce.cpp; here it is for up to 2^32 tiles.
 struct BoundedDeviation {
   long double value, bound;
 };
@@ -222,8 +222,8 @@ BoundedDeviation deviation_of(const Counts& seen) {
           0x1p-44L * (deviation + 12 * rms) + of_squares / (deviation + std::sqrt(of_squares))};
 }
 
-/// Throws unless a rule gives as many bins as there are. Rounding may make it one more or one less
-/// where the range is nearly a multiple of their width.
+/// Throws unless a rule gives the number of bins that was found. Rounding may add or remove one bin
+/// if the range is nearly a multiple of their width.
 void check_rule(const Source& source, BinRule rule, ElementType type, const Counts& seen) {
   const auto count = static_cast<long double>(seen.finite);
   const long double range = static_cast<long double>(seen.highest) - seen.lowest;

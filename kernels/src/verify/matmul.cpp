@@ -89,9 +89,9 @@ struct ProductShape {
 struct ErrorBounds {
   double product;        // error of an element, relative to |A||B|
   double check;          // error of the check, relative to |A||B| 1
-  double smallest;       // values below it have the absolute rounding error of this one
-  double operand_limit;  // operands from here on become infinite
-  double product_limit;  // sums from here on may become infinite
+  double smallest;       // smaller values have the absolute rounding error of this one
+  double operand_limit;  // operands of this size or more become infinite
+  double product_limit;  // sums of this size or more may become infinite
 };
 
 /// Computes the bounds on (1 + u)^n - 1 as exp(n u) - 1, which holds for any n and any rounding
@@ -142,8 +142,8 @@ ProductShape sizes_of(const Source& a, const Source& b, const Source& c) {
   return sizes;
 }
 
-/// Returns the peak memory of the vectors and of the sums of rows. No less will do. It is that of a
-/// few rows and columns, and small beside large matrices.
+/// Returns the peak memory of the vectors and of the sums of rows, which cannot be reduced. It is
+/// as much as a few rows and columns, and so small beside large matrices.
 std::uint64_t check_bytes(const ProductShape& sizes) {
   const auto [rows, columns, inner] = sizes;
   const std::uint64_t b_pass = freivalds::pass_bytes(inner, columns);
@@ -160,11 +160,11 @@ std::uint64_t random_word(std::uint64_t seed, std::uint64_t index) {
   return word ^ (word >> 31);
 }
 
-/// Returns `count` of the random vectors, beginning with index `first`. Columns in `left_out`, if
-/// it is not empty, have factors of 0.
+/// Returns `count` of the random vectors, beginning with vector `first`. Columns marked in
+/// `left_out` (if it is not empty) have factors of 0.
 std::vector<Factors> random_signs(std::uint64_t columns, std::size_t first, std::size_t count,
                                   const std::vector<std::uint8_t>& left_out) {
-  // Fixed, so that the same files have the same verdict.
+  // The seed is fixed, so that a check of the same files always has the same result.
   const std::uint64_t seed = random_word(0, first);
   std::vector<Factors> factors(columns);
   for (std::uint64_t j = 0; j < columns; ++j) {
@@ -176,8 +176,8 @@ std::vector<Factors> random_signs(std::uint64_t columns, std::size_t first, std:
   return factors;
 }
 
-/// Runs the check, one matrix after the other, on a CPU coordinator with the options of the
-/// caller's. Used by one thread.
+/// Runs the check, one matrix after another, on a CPU coordinator with the options of the caller's
+/// coordinator. Used by one thread.
 class ProductCheck {
  public:
   ProductCheck(const Coordinator& caller, const Source& a, const Source& b, const Source& c,
@@ -191,7 +191,7 @@ class ProductCheck {
         coordinator_(make_device(DeviceKind::cpu), options_for(caller.options())),
         wanted_{.stop = wanted.stop, .progress = as_one(wanted.progress)} {}
 
-  /// Checks with `count` random vectors, beginning with index `first`.
+  /// Checks with `count` random vectors, beginning with vector `first`.
   void run(std::size_t first, std::size_t count, Verification& result);
 
  private:
@@ -216,8 +216,8 @@ class ProductCheck {
   PassOptions wanted_;
 };
 
-/// Returns options that give the passes the memory that the vectors leave; empty if a pass does not
-/// fit in that.
+/// Returns options with a memory limit that leaves room for the vectors. Empty if a pass does not
+/// fit within that limit.
 std::optional<Options> ProductCheck::options_beside_vectors(Options options) const {
   const std::uint64_t needed = check_bytes(sizes_);
   if (needed >= options.memory_bytes) return {};
@@ -233,7 +233,7 @@ std::optional<Options> ProductCheck::options_beside_vectors(Options options) con
   return options;
 }
 
-/// Gives the passes the memory that the vectors leave. Throws Error(memory).
+/// Returns options with a memory limit that leaves room for the vectors. Throws Error(memory).
 Options ProductCheck::options_for(Options options) const {
   options.ranks = nullptr;
   if (options.memory_bytes == 0) return options;
@@ -247,7 +247,7 @@ Options ProductCheck::options_for(Options options) const {
       options, [&](const Options& raised) { return options_beside_vectors(raised).has_value(); });
 }
 
-/// Reports the progress of all passes as that of one.
+/// Reports the progress of all passes as if they were one.
 std::function<void(const Progress&)> ProductCheck::as_one(
     std::function<void(const Progress&)> report) const {
   if (!report) return {};
@@ -316,7 +316,7 @@ void ProductCheck::run(std::size_t first, std::size_t count, Verification& resul
   std::vector<Factors> x = random_signs(columns, first, count, {});
   RowPass b = pass(b_, inner, columns, x, bounds_.operand_limit);
   std::uint64_t left_out = 0;
-  // Their columns of C can hold anything, so read again without them.
+  // Columns of C that depend on them can hold anything, so read B again without them.
   if (!b.nonfinite_columns.empty()) {
     x = random_signs(columns, first, count, b.nonfinite_columns);
     left_out = static_cast<std::uint64_t>(std::ranges::count(b.nonfinite_columns, 1));

@@ -111,7 +111,7 @@ class Blocks {
   Bytes bytes_;
   DType type_;
   std::uint64_t block_bytes_;
-  std::uint64_t elements_before_;  // in the source of which it is a section
+  std::uint64_t elements_before_;  // before this section, in its source
   std::uint64_t count_;
   std::stop_token stop_;
   std::atomic<std::uint64_t> taken_{0};
@@ -146,7 +146,7 @@ std::size_t threads_for(const Options& options, std::size_t look_bytes) {
   constexpr std::uint64_t longest_block = block_elements * sizeof(double);
   const std::uint64_t memory =
       options.memory_bytes != 0 ? options.memory_bytes : available_host_bytes() / 4;
-  // One more than there are threads: the initial value.
+  // One more than the threads: the initial value, from which the others are copied.
   const std::uint64_t room = memory - std::min<std::uint64_t>(memory, look_bytes);
   const std::size_t lanes = choose_workers(options, facts_of(DeviceKind::cpu)).reading_lanes;
   return std::clamp<std::uint64_t>(room / (look_bytes + longest_block), 1, lanes);

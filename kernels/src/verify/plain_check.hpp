@@ -15,8 +15,8 @@
 #include <vector>
 
 // Shared by the checks of histogram() and reduce(). They must detect errors of the pipeline and of
-// the kernels, so they use neither: blocks are read by pread() through the page cache, and elements
-// are processed one by one. Slow, but simple enough to be trusted.
+// the kernels, so they use neither: they read blocks with pread() through the page cache, and
+// process elements one by one. That is slow, but simple enough to be trusted.
 
 namespace ooc::detail::plain {
 
@@ -28,9 +28,9 @@ inline constexpr std::size_t block_elements = 65536;
 using LookAtBlock = std::function<void(std::size_t thread, std::span<const std::byte> elements,
                                        std::uint64_t first)>;
 
-/// Returns how many threads to use if the findings of each take `look_bytes`: as many as a pass
-/// that reads from the page cache has streams, or fewer to keep within the memory limit (without a
-/// limit, a quarter of the available memory), but at least one.
+/// Returns the number of threads to use if the findings of each take `look_bytes`: as many as the
+/// streams of a pass that reads from the page cache, or fewer to stay within the memory limit
+/// (without a limit, a quarter of the available memory), but at least one.
 std::size_t threads_for(const Options& options, std::size_t look_bytes);
 
 /// Reads all of a source, each block once, and reports progress as a pass does. Uses fewer threads
@@ -39,8 +39,8 @@ std::size_t threads_for(const Options& options, std::size_t look_bytes);
 void read_all(const PassOptions& wanted, const Source& source, std::size_t threads,
               const LookAtBlock& look);
 
-/// Processes all blocks of a source with copies of `nothing_seen`, one for each thread, and returns
-/// them merged into one.
+/// Processes all blocks of a source with copies of `nothing_seen`, one per thread, and returns them
+/// merged.
 template <class T, class Look>
 Look look_at_all(const Options& options, const PassOptions& wanted, const Source& source,
                  const Look& nothing_seen) {

@@ -19,7 +19,7 @@ long double extended(double value) {
 }
 
 long double middle(double left, double right) {
-  return (extended(left) + extended(right)) / 2;  // exact: it needs one bit more than a double has
+  return (extended(left) + extended(right)) / 2;  // exact: needs only one bit more than a double
 }
 
 struct Added {

@@ -35,13 +35,13 @@ class PlainSum {
   /// greater than `bound` * `divisor`.
   int compare(long double bound, std::uint64_t divisor) const;
 
-  /// True if no double is nearer to the sum divided by `divisor`.
+  /// True if the sum divided by `divisor` rounds to `candidate`, ties to even.
   bool rounds_to(double candidate, std::uint64_t divisor) const;
 
   void grow(long double term);
   PlainSum in_parts() const;
 
-  /// The value is the sum of all these. In most data the first two suffice, which saves time.
+  /// The value is the sum of all members. Usually the first two suffice, which saves time.
   long double high_ = 0, low_ = 0;
   std::vector<long double> parts_;  // none is 0
 };

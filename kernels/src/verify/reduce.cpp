@@ -14,8 +14,8 @@
 #include <type_traits>
 #include <vector>
 
-// Exact results are computed again by definition, and must be equal; so must sum and mean if
-// ReduceOptions::exact. The others may differ by what the rounding of reduce() explains.
+// Exact results are computed again by definition, and must be equal. With ReduceOptions::exact, sum
+// and mean must be equal too. Other results may differ within the rounding of reduce().
 //
 // Let there be n values x, u = 2^-53, g(k) = k u / (1 - k u), and let tiles be merged in D levels.
 // A term of a sum passes 255 additions in its column of a tile, 8 between the columns and D between
@@ -65,7 +65,7 @@ Scalar number(T value) {
   return int128{value};
 }
 
-/// The first of the smallest or largest values.
+/// The first one of the smallest or of the largest values.
 template <class Value>
 struct Extreme {
   bool any = false;
@@ -81,12 +81,12 @@ struct Extreme {
   }
 };
 
-/// The index of an element as NumPy counts, in row-major order.
+/// Maps indices of elements to indices in row-major order, as in NumPy.
 class RowMajor {
  public:
   explicit RowMajor(const Source& source) : arrays_(source.column_major()) {}
 
-  /// `index`: its index in the order of the file.
+  /// `index`: the element's index in the order of the file.
   std::uint64_t index_of(std::uint64_t index) const {
     for (const ColumnMajorArray& array : arrays_) {
       if (index < array.first) return index;
@@ -110,7 +110,7 @@ template <class Value>
 struct alignas(128) Findings {
   static constexpr bool of_floats = std::is_same_v<Value, double>;
 
-  double center = 0;  // squares are of the distances from it
+  double center = 0;  // `squares` are of distances from it
   std::uint64_t count = 0, nan = 0, first_nan = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t infinite = 0, negative_infinite = 0;
   const RowMajor* places = nullptr;
@@ -121,7 +121,7 @@ struct alignas(128) Findings {
 
   std::size_t bytes() const { return sizeof(*this); }
 
-  /// The sum of no values.
+  /// Returns the sum of no values.
   static Scalar zero() { return of_floats ? Scalar{0.0} : Scalar{int128{0}}; }
 
   // Both treat -0 and +0 as equal.
@@ -200,7 +200,7 @@ struct Moments {
   Expected sum, mean, variance;
 };
 
-/// Expects at least one value, and all of them finite.
+/// Returns the expected moments. There must be values, and all of them must be finite.
 template <class Value>
 Moments moments_of(const Findings<Value>& seen) {
   constexpr bool of_floats = Findings<Value>::of_floats;
@@ -222,7 +222,7 @@ Moments moments_of(const Findings<Value>& seen) {
   mean.bound = (sum.bound + gamma(4) * (std::abs(sum.value) + sum.bound)) / values + smallest;
   mean.overflow_allowed = sum.overflow_allowed;
 
-  // The check has squares of distances from a number near the mean.
+  // The check sums squared distances from a number near the mean.
   const long double spread = seen.squares / values;
   const long double offset = mean.value - seen.center;
   const auto blocks = static_cast<long double>((seen.count - 1) / plain::block_elements + 1);
@@ -277,7 +277,7 @@ class Comparison {
     require_same(source_, name, found, checked);
   }
 
-  /// Checks results where the moments are all NaN or all empty. The sum may be a number.
+  /// Checks results whose moments are all NaN or all empty. The sum may be a number.
   void expect(const Scalar& sum, const Scalar& min, const Scalar& argmin, const Scalar& max,
               const Scalar& argmax) const {
     same("sum", found_.sum, sum);
@@ -299,8 +299,8 @@ class Comparison {
   }
 
   void check_infinite() const {
-    // The finite values of the data may overflow to an infinity too, of either sign. The sum is
-    // then an infinity or NaN, depending on the order, so it only must not be finite.
+    // The sum of the finite values may also overflow to an infinity of either sign. The result is
+    // then an infinity or NaN, depending on the order; it is only required not to be finite.
     const bool overflows = !options_.exact && may_overflow(seen_.magnitude);
     const double sum =
         (seen_.infinite != 0 ? infinity : 0) - (seen_.negative_infinite != 0 ? infinity : 0);

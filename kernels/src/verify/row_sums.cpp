@@ -20,7 +20,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 // columns, and the factors of a block stay in the first cache while all rows of a chunk are
 // processed.
 constexpr std::size_t block_columns = 256;
-// Partial sums used in rotation, since a single one would wait for its own last addition.
+// Number of partial sums, used in rotation, since a single sum would wait for each addition.
 constexpr std::size_t ways = 2;
 
 void add(Factors& to, const Factors& from) {
@@ -72,10 +72,10 @@ double largest_of(const double* values, std::size_t count) {
   return std::ranges::max(largest);
 }
 
-/// Returns the number of pieces. The part of row r that is in tile t is piece r + t. These numbers
-/// are unique, since row or tile, or both, increase from one piece to the next. Chunks are whole
-/// tiles, so each piece is summed by a single lane, which alone writes to it, and nothing must be
-/// merged in the order of chunks.
+/// Returns an upper bound on the numbers of pieces. The part of row r that is in tile t is piece r
+/// + t. These numbers are unique, since row or tile, or both, increase from one piece to the next.
+/// Chunks are whole tiles, so each piece is summed by one lane, which alone writes to it: no
+/// results must be merged in the order of chunks.
 std::uint64_t pieces_of(std::uint64_t rows, std::uint64_t columns) {
   return rows + divide_up(rows * columns, tile_elements);
 }
@@ -131,7 +131,7 @@ struct SumPieces {
     block.sums = sum_products(values, factors.data() + column, count);
     if (block.largest < limit && block.sums.magnitude < infinity) return block;  // nearly always
 
-    // A value that is not finite makes the sum of magnitudes so, whatever the factors.
+    // An element that is not finite makes the sum of magnitudes infinite or NaN for any factors.
     for (std::size_t i = 0; i < count; ++i) {
       if (std::abs(values[i]) < limit) continue;
       values[i] = 0;
@@ -189,9 +189,9 @@ std::uint64_t pass_bytes(std::uint64_t rows, std::uint64_t columns) {
 }
 
 double roundings(std::uint64_t columns) {
-  // Adds the roundings of the multiplication and of the sums within a block, of its partial sums,
-  // of the blocks of a piece, of which the first and the last may be cut, and of the pieces. There
-  // are fewer if a row has fewer terms.
+  // The number of roundings in the multiplication, in the sums within a block, in the sum of its
+  // partial sums, and in the sums of the blocks of a piece (the first and last of which may be cut)
+  // and of the pieces. There are fewer if a row has fewer terms.
   const std::uint64_t pieces = columns / tile_elements + 2;
   const std::uint64_t blocks = std::min<std::uint64_t>(columns, tile_elements) / block_columns + 2;
   const std::uint64_t most = 1 + block_columns / ways + ways + blocks + pieces;

@@ -12,7 +12,7 @@
 
 namespace ooc::detail::freivalds {
 
-inline constexpr std::size_t vector_count = 8;  // vectors that are multiplied in one pass
+inline constexpr std::size_t vector_count = 8;  // vectors multiplied in one pass
 
 /// Row j of the vectors, which multiplies column j of a matrix; also the sums of a row of that
 /// matrix, which multiply the columns of the next matrix. `magnitude` and `norm` multiply absolute
@@ -28,12 +28,12 @@ struct RowSums {
   Factors sums;
   double largest = 0;                // absolute value
   std::uint64_t nonfinite = 0;       // number of such elements
-  std::uint64_t nonfinite_used = 0;  // those in columns whose `magnitude` factor is not 0
+  std::uint64_t nonfinite_used = 0;  // in columns whose `magnitude` factor is not 0
 };
 
 struct RowPass {
   std::vector<RowSums> rows;
-  // 1 for each column with such an element; or empty.
+  // 1 for each column with such an element, else 0. Empty if there is none.
   std::vector<std::uint8_t> nonfinite_columns{};
 };
 
@@ -44,10 +44,10 @@ RowPass sum_rows(Coordinator& coordinator, const Source& matrix, std::uint64_t r
                  std::uint64_t columns, std::span<const Factors> factors, double limit,
                  PassOptions wanted = {});
 
-/// Bytes of memory for such a pass, without the factors and the coordinator's pool.
+/// Returns the bytes of memory for such a pass, without the factors and the coordinator's pool.
 std::uint64_t pass_bytes(std::uint64_t rows, std::uint64_t columns);
 
-/// Bound on the number of roundings of any term of a row's sums.
+/// Returns a bound on the number of roundings of any term in the sums of a row.
 double roundings(std::uint64_t columns);
 
 }  // namespace ooc::detail::freivalds

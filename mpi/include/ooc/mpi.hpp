@@ -8,13 +8,13 @@
 
 namespace ooc::mpi {
 
-/// Returns a communicator over those of MPI. It uses MPI's C interface and messages between two
-/// ranks only, on a duplicate of `processes`. Initialises MPI (MPI_THREAD_FUNNELED) unless the
-/// program has, and finalises it then when all ranks have left. Throws Error: `usage` if the
-/// launcher has started several processes and each is alone for MPI, as with the launcher of
-/// another MPI; `device` if MPI fails.
+/// Returns a communicator over those of MPI. It uses MPI's C interface and only point-to-point
+/// messages, on a duplicate of `processes`. Initialises MPI (MPI_THREAD_FUNNELED) unless the
+/// program has, and in that case also finalises it when all ranks have left. Throws Error: `usage`
+/// if a launcher of another MPI has started several processes, each of which is alone in MPI;
+/// `device` if MPI fails.
 ///
-/// Threads: that which has initialised MPI.
+/// Threads: use it only on the thread that has initialised MPI.
 std::unique_ptr<Communicator> communicator(MPI_Comm processes = MPI_COMM_WORLD);
 
 /// Returns the ranks of the program.

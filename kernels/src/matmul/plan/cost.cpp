@@ -8,7 +8,7 @@ namespace ooc::detail::product {
 
 namespace {
 
-// To start a product, a load, or the copy of a tile to the host.
+// Overhead to start a product, a load, or the copy of a tile to the host.
 constexpr double start_seconds = 20e-6;
 constexpr double half_rate_size = 64;  // a product with a dimension this short has half the rate
 
@@ -33,7 +33,7 @@ double whole_pages(std::uint64_t width, std::uint64_t full_width, std::size_t el
   return 1 + as_double(page_bytes) / (as_double(width) * as_double(element_bytes));
 }
 
-/// Additional time to request each of these extents.
+/// Additional time for requests if each row of a panel or tile is an extent of its own.
 double seconds_for_rows(double bytes, std::uint64_t width, std::uint64_t full_width,
                         std::size_t element_bytes, double row_seconds) {
   if (width == full_width) return 0;
@@ -56,9 +56,9 @@ double storing_seconds(const Problem& problem, double bytes, std::uint64_t width
          seconds_for_rows(bytes, width, problem.columns, problem.product_bytes, rates.row_seconds);
 }
 
-/// Seconds that products wait for an operand after its first panel. With one buffer, they wait for
-/// every panel. With more, they wait for the part of a load that is not hidden by the products that
-/// can run meanwhile: one for each buffer of the other operand.
+/// Seconds for which products wait for an operand after its first panel. With one buffer, they wait
+/// for each whole load. With more buffers, a load overlaps with as many products as the other
+/// operand has buffers, and the products wait for the rest of the load.
 double stalled_seconds(const Arrivals& operand, std::size_t buffers, std::size_t other_buffers,
                        double panel_seconds, double product_seconds) {
   const double hidden = buffers == 1 ? 0 : as_double(other_buffers) * product_seconds;
@@ -98,13 +98,13 @@ Traffic estimate_traffic(const Problem& problem, const Limits& limits, const Til
   const double row_bytes = file_bytes * as_double(problem.rows) / rows;           // mean, of A
   const double column_bytes = file_bytes * as_double(problem.columns) / columns;  // mean, of B
 
-  // Rows of panels of A that are still in the buffers when the next column of a group begins, and
-  // columns of panels of B that are when its next row begins.
+  // Number of rows of A's panels that are still in the buffers when the next column of a group
+  // begins, and of columns of B's panels that are when its next row begins.
   const double rows_kept = as_double(tiling.a_buffers / tiling.inner_tiles);
   const double columns_kept = as_double(tiling.b_buffers / tiling.inner_tiles);
 
-  // Number of times that a row of panels of A is loaded again for another column of its group, and
-  // a column of panels of B for another row of the group, and for another group.
+  // How often a row of A's panels is loaded again for another column of its group, and how often a
+  // column of B's panels is loaded again for another row of the group or for another group.
   const double a_again = groups * (columns - 1) * std::max(0.0, group_rows - rows_kept);
   const double b_again = columns_kept > 0 ? 0 : columns * (rows - groups);
   const double b_for_groups = (groups - 1) * std::max(0.0, columns - columns_kept);

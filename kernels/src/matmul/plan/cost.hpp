@@ -14,7 +14,7 @@ inline double as_double(std::uint64_t value) {
 struct Arrivals {
   double loads = 0;       // number of panels
   double link_bytes = 0;  // over the link
-  double read_bytes = 0;  // of these, from the file and not from the panel cache
+  double read_bytes = 0;  // part of link_bytes that is not from the panel cache
 };
 
 struct Traffic {
@@ -27,15 +27,15 @@ struct Traffic {
 /// Bytes of the largest panel of an operand in its file.
 std::uint64_t panel_bytes(const Problem& problem, const Tiling& tiling, Operand operand);
 
-/// Bytes of a cache entry: the largest panel of those operands that have panels to be loaded again;
-/// 0 if none has.
+/// Bytes of a cache entry: those of the largest panel among the operands that are loaded more than
+/// once; 0 if there is no such operand.
 std::uint64_t entry_bytes(const Problem& problem, const Tiling& tiling, const Traffic& traffic);
 
-/// Estimates the traffic of a tiling without making its steps. Link traffic is exact but for the
-/// sizes of the last tiles. File traffic assumes a cache that prefers what is needed soonest.
+/// Estimates the traffic of a tiling without making its steps. Link traffic is exact except for the
+/// sizes of the last tiles. File traffic assumes that the cache keeps what is needed soonest.
 Traffic estimate_traffic(const Problem& problem, const Limits& limits, const Tiling& tiling);
 
-/// Seconds that the products of a tiling take alone.
+/// Seconds for the products of a tiling, without loads and transfers.
 double multiplying_seconds(const Problem& problem, const Tiling& tiling, const Rates& rates);
 
 /// Seconds to load a panel of so many rows and columns, from its file or else from the cache.
@@ -50,8 +50,8 @@ double product_seconds(std::uint64_t rows, std::uint64_t columns, std::uint64_t 
 double send_seconds(const Problem& problem, std::uint64_t rows, std::uint64_t columns,
                     const Rates& rates);
 
-/// Estimates the seconds that a tiling with this traffic takes in all, without its steps, from
-/// which seconds_of() knows them.
+/// Estimates the total seconds of a tiling with this traffic. It does not make the steps;
+/// seconds_of() is more accurate but needs them.
 double estimate_seconds(const Problem& problem, const Tiling& tiling, const Traffic& traffic,
                         const Rates& rates);
 

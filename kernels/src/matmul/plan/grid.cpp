@@ -10,7 +10,7 @@ namespace ooc::detail::product {
 
 namespace {
 
-/// Returns the first of each of so many parts, and the end, all but that at multiples of `unit`.
+/// Returns the `parts` + 1 borders of the parts. All but the last are multiples of `unit`.
 std::vector<std::uint64_t> borders(std::uint64_t total, std::uint64_t unit, std::uint64_t parts) {
   const std::uint64_t units = divide_up(total, unit);
   const std::uint64_t each = units / parts, more = units % parts;
@@ -22,7 +22,7 @@ std::vector<std::uint64_t> borders(std::uint64_t total, std::uint64_t unit, std:
   return borders;
 }
 
-/// The number of parts that are multiples of `unit`, but for the last.
+/// Returns the largest number of parts: all but the last are multiples of `unit`.
 std::uint64_t most_parts(std::uint64_t total, std::uint64_t unit) {
   return std::max<std::uint64_t>(divide_up(total, unit), 1);
 }
@@ -39,18 +39,18 @@ Region Grid::block(std::size_t index) const {
 
 Grid cut_into_blocks(std::uint64_t rows, std::uint64_t columns, std::size_t element_bytes,
                      std::size_t devices) {
-  // The data of a file begin at a page.
+  // The data in a file begins at a page boundary.
   const std::uint64_t row_bytes = columns * element_bytes;
   const std::uint64_t row_unit = page_bytes / std::gcd<std::uint64_t>(page_bytes, row_bytes);
   const std::uint64_t column_unit = page_bytes / element_bytes;
   const std::uint64_t most_rows = most_parts(rows, row_unit);
-  // If a row ends within a page, each border between columns would be within pages.
+  // If rows end within a page, borders between columns would be within pages in most rows.
   const std::uint64_t most_columns =
       row_bytes % page_bytes == 0 ? most_parts(columns, column_unit) : 1;
   std::uint64_t down = 1, across = 1;
   for (std::uint64_t count = devices; count > 1 && down * across == 1; --count) {
     double least = std::numeric_limits<double>::infinity();
-    // Of two grids that read as much, the one with more rows of blocks has longer rows to read.
+    // Among grids with equal reads, prefer more rows of blocks: they read longer rows.
     for (std::uint64_t of_rows = std::min(count, most_rows); of_rows != 0; --of_rows) {
       const std::uint64_t of_columns = count / of_rows;
       if (of_rows * of_columns != count || of_columns > most_columns) continue;

@@ -8,8 +8,8 @@
 
 namespace ooc::detail::product {
 
-/// The buffers of one operand on the device, replaced in least-recently-used order, so that with
-/// two buffers a panel can be loaded during the product before.
+/// The buffers of one operand on the device. The least recently used one is replaced, so that with
+/// two buffers a panel can be loaded during the previous product.
 class PanelBuffers {
  public:
   explicit PanelBuffers(std::size_t count) : buffers_(count) {}
@@ -31,8 +31,8 @@ class PanelBuffers {
   std::vector<Buffer> buffers_;
 };
 
-/// Decides which panels a cache of at most `entries` keeps, by Belady's rule: since all loads are
-/// known, it evicts, or does not keep at all, the panel that is needed furthest in the future. No
+/// Decides which panels a cache of at most `entries` keeps, by Belady's rule: all loads are known,
+/// so it drops the panel whose next load is furthest in the future, be it in the cache or new. No
 /// other rule has more hits. Sets `from` and `keep`, and returns the number of entries used.
 std::size_t plan_cache(const Tiling& tiling, std::uint64_t entries, std::vector<Load>& loads);
 

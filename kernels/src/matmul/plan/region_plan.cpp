@@ -37,7 +37,7 @@ RegionPlan::Cut RegionPlan::cut_of(const Entry& entry) const {
   const Region& region = entry.region;
   const std::size_t bytes = entry.matrix.element_bytes;
   const std::uint64_t row = region.columns * bytes;
-  // Less a page at either end, for alignment.
+  // Leave room for a page at either end, for alignment.
   const std::uint64_t payload = slot_bytes_ - 2 * page_bytes;
   if (row > payload) return {1, payload / bytes};
   const std::uint64_t rows = is_contiguous(entry)
@@ -61,7 +61,7 @@ Region RegionPlan::region(std::size_t chunk) const {
   const Entry& entry = entries_[index];
   const Region& whole = entry.region;
   const Cut cut = cut_of(entry);
-  const std::uint64_t parts = divide_up(whole.columns, cut.columns);  // of a row
+  const std::uint64_t parts = divide_up(whole.columns, cut.columns);  // parts of a row
   const std::uint64_t piece = chunk - first_[index];
   const std::uint64_t row = piece / parts * cut.rows;
   const std::uint64_t column = piece % parts * cut.columns;

@@ -19,14 +19,14 @@ struct StoredMatrix {
   std::uint64_t row_bytes() const { return columns * element_bytes; }
 };
 
-/// A rectangle of a matrix, in elements.
+/// A rectangle of a matrix: its first row and column and its size, in elements.
 struct Region {
   std::uint64_t row = 0, column = 0, rows = 0, columns = 0;
 };
 
-/// A list of regions of matrices, each cut into pieces that fit a slot, to be read or written in
-/// this order. A piece is some whole rows of its region, or a part of one row if a row is longer
-/// than a slot.
+/// A list of regions of matrices, to be read or written in this order. Each region is cut into
+/// pieces that fit in a slot: some whole rows, or a part of one row if a row is longer than a
+/// slot.
 class RegionPlan final : public Plan {
  public:
   struct Entry {
@@ -34,31 +34,31 @@ class RegionPlan final : public Plan {
     Region region;
   };
 
-  /// A slot has `slot_bytes`, in which each extent begins on a page of its own.
+  /// Slots have `slot_bytes` bytes. In a slot, each extent begins on a new page.
   RegionPlan(std::vector<Entry> entries, std::size_t slot_bytes);
 
   std::size_t size() const noexcept override { return first_.back(); }
   std::size_t max_extents() const noexcept override { return max_extents_; }
   std::span<const Extent> extents(std::size_t chunk, std::span<Extent> storage) const override;
 
-  /// First chunk of an entry. Its chunks end before first_chunk(entry + 1).
+  /// Returns the first chunk of an entry. Its chunks end before first_chunk(entry + 1).
   std::size_t first_chunk(std::size_t entry) const { return first_[entry]; }
 
-  /// Number of entries of which all chunks are before this one.
+  /// Returns the number of entries whose chunks are all before this one.
   std::size_t entries_before(std::size_t chunk) const;
 
-  /// The entry that a chunk belongs to, and the region that it holds.
+  /// Returns the entry that a chunk belongs to. region() returns the part of it in the chunk.
   const Entry& entry_of(std::size_t chunk) const { return entries_[index_of(chunk)]; }
   Region region(std::size_t chunk) const;
 
-  /// Mean size of an extent.
+  /// Returns the mean size of an extent.
   std::size_t mean_extent_bytes() const noexcept { return mean_extent_bytes_; }
 
-  /// The smallest slot that works for any matrix: one page of payload and one at each end.
+  /// Returns the smallest usable slot for any matrix: a page of payload and one at each end.
   static constexpr std::size_t least_slot_bytes() { return 3 * std::size_t{4096}; }
 
  private:
-  /// How a region is cut: pieces of `rows` whole rows, or of one row in parts of `columns`.
+  /// The size of a region's pieces: `rows` whole rows, or `columns` elements of one row.
   struct Cut {
     std::uint64_t rows, columns;
   };

@@ -18,12 +18,12 @@ namespace ooc::detail::product {
 
 namespace {
 
-constexpr double as_fast = 1.05;           // times that differ by less are equal
-constexpr double faster = 0.99;            // a time that is worth another choice
-constexpr double fewer = 0.98;             // bytes that are
-constexpr double hopeless = 1.25;          // with an estimate so far above the best, none is better
-constexpr std::size_t most_attempts = 16;  // to find a schedule that keeps to the bound
-constexpr double most_tried = 1e5;         // of schedules that are made to find a faster one
+constexpr double as_fast = 1.05;           // times that differ by a smaller factor count as equal
+constexpr double faster = 0.99;            // a better choice takes less than this part of the time
+constexpr double fewer = 0.98;             // or moves less than this part of the bytes
+constexpr double hopeless = 1.25;          // estimates above the best by this factor are not tried
+constexpr std::size_t most_attempts = 16;  // attempts to find a schedule within the bound
+constexpr double most_tried = 1e5;         // steps of all schedules made to find a faster one
 
 /// A tiling and its estimated cost.
 struct CostedTiling {
@@ -33,10 +33,10 @@ struct CostedTiling {
   double moved_bytes;  // over the link and from the files
 };
 
-/// Upper bounds on bytes over the link, and on bytes read and written, C included.
+/// Upper bounds on the bytes over the link, and on the bytes read and written, both including C.
 struct Bounds {
-  double link;   // with device memory as the fast memory; it also holds for the files
-  double cache;  // with the panel cache in host memory added
+  double link;   // device memory as the fast memory; also holds for the files
+  double cache;  // device memory and the panel cache as the fast memory
 };
 
 Bounds bounds_of(const Problem& problem, const Limits& limits) {
@@ -49,9 +49,9 @@ double product_bytes(const Problem& problem) {
   return as_double(problem.rows) * as_double(problem.columns) * as_double(problem.product_bytes);
 }
 
-/// Sorts choices: those within the bound of the cache first, and by time among those. Of the
-/// choices that are as fast as the best, within the accuracy of the prediction, the one that moves
-/// the fewest bytes is first.
+/// Sorts choices: first those within the bound of the cache, and among these by time. Then, among
+/// the choices that are as fast as the best, within the accuracy of the estimates, puts those that
+/// move the fewest bytes first.
 void sort_best_first(std::vector<CostedTiling>& choices) {
   std::ranges::stable_sort(choices, [](const CostedTiling& left, const CostedTiling& right) {
     if (left.cache_serves != right.cache_serves) return left.cache_serves;
@@ -65,8 +65,8 @@ void sort_best_first(std::vector<CostedTiling>& choices) {
   std::ranges::stable_sort(choices.begin(), slower, {}, &CostedTiling::moved_bytes);
 }
 
-/// Libraries are faster for sizes that are multiples of this, and it makes rows of tiles end on
-/// pages.
+/// BLAS libraries are faster if sizes are multiples of this number. It also makes rows of tiles end
+/// at page boundaries.
 constexpr std::uint64_t even_size = 128;
 
 /// Rounds up a size that is not small, unless that changes the number of parts.
@@ -76,7 +76,7 @@ std::uint64_t rounded(std::uint64_t size, std::uint64_t total, std::uint64_t par
   return small || even >= total || divide_up(total, even) != parts ? size : even;
 }
 
-/// Returns the tiling with sizes rounded up, if that fits, else unchanged.
+/// Returns the tiling with sizes rounded up if it still fits, otherwise unchanged.
 Tiling rounded(const Problem& problem, const Limits& limits, Tiling tiling) {
   Tiling even = tiling;
   even.tile_rows = rounded(tiling.tile_rows, problem.rows, tiling.row_tiles);
@@ -85,7 +85,7 @@ Tiling rounded(const Problem& problem, const Limits& limits, Tiling tiling) {
   return device_bytes(problem, even) <= as_double(limits.device_bytes) ? even : tiling;
 }
 
-/// Returns the tilings within the bound of the link, best first.
+/// Returns the tilings whose traffic over the link is within the bound, best first.
 std::vector<CostedTiling> choices_for(const Problem& problem, const Limits& limits,
                                       const Rates& rates) {
   const Bounds bounds = bounds_of(problem, limits);
@@ -131,7 +131,7 @@ void make_steps(Schedule& schedule) {
   const Tiling& tiling = schedule.tiling;
   PanelBuffers a_buffers(tiling.a_buffers);
   PanelBuffers b_buffers(tiling.b_buffers);
-  std::uint64_t next = 0;  // of all tiles
+  std::uint64_t next = 0;  // index of the next tile, of all
   schedule.steps.reserve((tiling.row_tiles * tiling.column_tiles - schedule.tiles_done) *
                          tiling.inner_tiles);
   for_each_tile(tiling, [&](std::uint64_t row, std::uint64_t column) {
@@ -167,7 +167,7 @@ Traffic count(const Problem& problem, const Tiling& tiling, const std::vector<Lo
   return traffic;
 }
 
-/// Returns the schedule of a tiling after its first tiles, with its actual cost.
+/// Returns the schedule of a tiling from tile `tiles_done` on, with its actual cost.
 Schedule schedule_of(const Problem& problem, const Limits& limits, const Rates& rates,
                      const Tiling& tiling, std::uint64_t tiles_done = 0) {
   Schedule schedule{
@@ -203,8 +203,8 @@ CostedTiling timed(const Schedule& schedule) {
           as_double(cost.link_in_bytes + cost.read_bytes)};
 }
 
-/// Returns the best of the schedule of the first choice and those of the others. Estimates know
-/// little of the beginning, when panels of both operands come at once.
+/// Makes schedules for the other good choices, and returns the best of these and the first. The
+/// estimates are inaccurate for the start of a product, when panels of both operands are loaded.
 Schedule best_of(Schedule first, const Problem& problem, const Limits& limits, const Rates& rates,
                  std::span<const CostedTiling> estimated) {
   const double link_bound = bounds_of(problem, limits).link;
@@ -274,7 +274,7 @@ std::uint64_t elements_in(const Problem& problem, const Tiling& tiling, std::uin
 
 Schedule rest_of_schedule(const Problem& problem, const Limits& limits, const Rates& rates,
                           const Tiling& tiling, std::uint64_t tiles_done) {
-  // With fewer buffers it is slower, and has the same tiles.
+  // With fewer buffers the schedule is slower, but the tiles are the same.
   Tiling fewer = tiling;
   for (const std::size_t most :
        {tiling.a_buffers + tiling.b_buffers + tiling.c_buffers, std::size_t{2}, std::size_t{1}}) {
@@ -295,7 +295,7 @@ Schedule make_schedule(const Problem& problem, const Limits& limits, const Rates
   }
   const std::vector<CostedTiling> choices = choices_for(problem, limits, rates);
   const double link_bound = bounds_of(problem, limits).link;
-  std::optional<Schedule> second_best;  // one whose cache holds less than estimated
+  std::optional<Schedule> second_best;  // its cache holds less than estimated
   for (std::size_t i = 0; i < std::min(choices.size(), most_attempts); ++i) {
     if (second_best && !choices[i].cache_serves) break;
     Schedule schedule = schedule_of(problem, limits, rates, choices[i].tiling);

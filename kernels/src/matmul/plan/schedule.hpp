@@ -13,7 +13,7 @@ namespace ooc::detail::product {
 struct Problem {
   std::uint64_t rows, columns, inner;
   std::size_t file_bytes;     // of an element of A and B in the files, and over the link
-  std::size_t operand_bytes;  // of the same on the device, where it may have been converted
+  std::size_t operand_bytes;  // of an element of A or B on the device, where it may be converted
   std::size_t product_bytes;  // of an element of C
 
   /// Number of multiplications of two elements.
@@ -25,17 +25,17 @@ struct Problem {
 struct Limits {
   std::uint64_t device_bytes;     // for panels of A and B and tiles of C
   std::uint64_t cache_bytes;      // host memory for panels that are read again; 0: no cache
-  std::uint64_t given_bytes = 0;  // all device memory, also that not for panels and tiles
-  bool is_host_memory = false;    // device_bytes is what the pools leave of host memory
+  std::uint64_t given_bytes = 0;  // all device memory, including that for other purposes
+  bool is_host_memory = false;    // device_bytes is the host memory that the pools leave
 
-  /// The size of fast memory in the bound on traffic.
+  /// Returns the size of the fast memory for traffic_bound().
   std::uint64_t fast_bytes() const { return std::max(device_bytes, given_bytes); }
 };
 
 /// Rates of the machine, per second: bytes, and floating-point operations.
 struct Rates {
   double read = typical::disk;
-  double link = typical::link;  // each way
+  double link = typical::link;  // in each direction
   double write = typical::disk;
   double flops = typical::gpu_flops;
   double row_seconds = 1e-6;  // seconds to request one row of a panel
@@ -44,9 +44,9 @@ struct Rates {
 enum class Operand : std::uint8_t { a, b };
 enum class Resident : std::uint8_t { a, b, c };
 
-/// How the matrices are cut, and the order in which the tiles of C are computed. A panel of A has
-/// tile_rows x tile_inner elements, one of B tile_inner x tile_columns, a tile of C tile_rows x
-/// tile_columns; the last ones may be smaller.
+/// The sizes of tiles and panels, and the order in which the tiles of C are computed. A panel of A
+/// has tile_rows x tile_inner elements, a panel of B tile_inner x tile_columns, and a tile of C
+/// tile_rows x tile_columns; the last of each may be smaller.
 ///
 ///   resident b   panels of B, one or a column of several that cover `inner`, stay while those of A
 ///                pass. Best if a few columns of tiles cover B: A is read once for each.
@@ -57,14 +57,14 @@ enum class Resident : std::uint8_t { a, b, c };
 ///                each multiplication, while panels that cover `inner` get narrower the longer it
 ///                is.
 ///
-/// The order is the same for all: groups of rows of tiles; in a group column after column; in a
-/// column row after row; each alternately forwards and backwards, so that panels that were used
-/// last, and are still there, are used first. One group of all rows keeps B, groups of one row keep
-/// A. With a tile of C resident, a group has about as many rows as the panel cache can hold panels
-/// of A for: these are then read once, and B once for each group.
+/// All three use the same order: groups of rows of tiles; in a group, column after column; in a
+/// column, row after row. Directions alternate between forwards and backwards, so that the panels
+/// used last, which are still on the device, are used first. One group of all rows keeps B, groups
+/// of one row keep A. With a tile of C resident, a group has about as many rows as the panel cache
+/// can hold rows of A's panels: these are then read once, and B once per group.
 ///
-/// Two buffers of an operand let its next panel be loaded during a product; two of C let a tile be
-/// sent during the next one. An operand that fits has a buffer for each of its panels.
+/// With two buffers of an operand, its next panel is loaded during a product; with two of C, a tile
+/// is sent during the next one. An operand that fits has a buffer for each of its panels.
 struct Tiling {
   Resident resident = Resident::b;
   std::uint64_t tile_rows = 0, tile_columns = 0, tile_inner = 0;
@@ -80,12 +80,12 @@ struct Cost {
   std::uint64_t device_bytes = 0;
   std::uint64_t link_in_bytes = 0, link_out_bytes = 0;
   std::uint64_t read_bytes = 0, write_bytes = 0;
-  /// True if the bytes read and written are within traffic_bound() of panel cache and device memory
-  /// together. (Bytes over the link are always within that of device memory alone.)
+  /// True if the bytes read and written are within traffic_bound() for panel cache and device
+  /// memory together. (Bytes over the link are always within the bound for device memory alone.)
   ///
-  /// A cache of H elements can do that in two ways. Either it holds a whole operand. Or it holds P
-  /// rows of A and a column of panels of B that is Q wide, (P + Q) inner <= H: then A is read once
-  /// and B rows / P times, which is within the bound if P is about sqrt(H) / 4 or more.
+  /// A cache of H elements can achieve that in two ways. Either it holds a whole operand. Or it
+  /// holds P rows of A and a column of B's panels that is Q wide, (P + Q) inner <= H. Then A is
+  /// read once and B rows / P times, which is within the bound if P is about sqrt(H) / 4 or more.
   bool cache_serves = false;
   double flops = 0;
   double seconds = 0;
@@ -93,9 +93,9 @@ struct Cost {
 
 inline constexpr std::int32_t none = -1;
 
-/// Loads a panel into a buffer on the device before step `step`, the first that needs it: from
-/// entry `from` of the cache, or from the file if `from` is none. In that case it is also copied to
-/// entry `keep` unless that is none.
+/// Loads a panel into a buffer on the device before step `step`, the first that needs it. The panel
+/// comes from entry `from` of the cache. If `from` is none, it comes from the file and, unless
+/// `keep` is none, is also copied to entry `keep`.
 struct Load {
   std::uint64_t step;
   Operand operand;
@@ -116,7 +116,7 @@ struct Step {
 struct Schedule {
   Tiling tiling;
   Cost cost;
-  std::uint64_t tiles_done = 0;  // of the tiling, before the first step
+  std::uint64_t tiles_done = 0;  // tiles of the tiling that were computed before the first step
   std::vector<Step> steps;
   std::vector<Load> loads;
 };
@@ -133,16 +133,16 @@ constexpr std::uint64_t part_size(std::uint64_t total, std::uint64_t size, std::
 double traffic_bound(const Problem& problem, double fast_bytes);
 
 /// Returns the schedule of the fastest tiling at these rates whose bytes over the link are within
-/// the bound. Tilings whose cache serves (Cost::cache_serves) come before faster ones. Estimates
-/// choose the first 16 tilings; their schedules are made and counted until one keeps to the bound,
-/// and then those of others that may be faster.
+/// the bound. Tilings whose cache serves (Cost::cache_serves) come before faster ones. Of the 16
+/// tilings with the best estimates, schedules are made until one is within the bound; then those of
+/// other tilings that may be faster.
 /// Without rows, columns or inner elements the schedule is empty. Throws Error(memory), with the
-/// numbers, if none of them fits: device memory for 16 of the widest elements is enough for every
+/// sizes, if no tiling fits: device memory for 16 of the widest elements is enough for every
 /// product that takes at most four million steps.
 Schedule make_schedule(const Problem& problem, const Limits& limits, const Rates& rates);
 
-/// Returns the rest of a schedule, after `tiles_done` tiles of C of such a tiling. If its buffers
-/// do not fit, it has fewer. Throws Error(memory) if the tiles do not fit.
+/// Returns the rest of a schedule, after the first `tiles_done` tiles of C. If its buffers do not
+/// fit, uses fewer of them. Throws Error(memory) if the tiles do not fit.
 Schedule rest_of_schedule(const Problem& problem, const Limits& limits, const Rates& rates,
                           const Tiling& tiling, std::uint64_t tiles_done);
 

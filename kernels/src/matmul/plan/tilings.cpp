@@ -13,11 +13,11 @@ namespace ooc::detail::product {
 
 namespace {
 
-constexpr std::uint64_t few_parts = 16;     // up to this, all numbers of parts are tried
-constexpr std::uint64_t least_rows = 256;   // of a panel, if there is memory for them
-constexpr std::uint64_t least_inner = 512;  // of a panel, with a tile of C resident
-constexpr std::uint64_t thin_inner = 8;     // with fewer, one buffer is better than two
-constexpr double most_planned = 4e6;        // their schedule takes about a gigabyte of host memory
+constexpr std::uint64_t few_parts = 16;     // numbers of parts up to this are all tried
+constexpr std::uint64_t least_rows = 256;   // rows of a panel, if they fit in memory
+constexpr std::uint64_t least_inner = 512;  // inner elements of a panel, with C resident
+constexpr std::uint64_t thin_inner = 8;     // below this, use one buffer instead of two
+constexpr double most_planned = 4e6;        // steps: their schedule takes about 1 GB of host memory
 
 /// Returns the largest whole number that is at most `value` and at most `most`; 0 if there is none.
 std::uint64_t at_most(double value, std::uint64_t most) {
@@ -53,8 +53,8 @@ void sort_and_remove_repeated(std::vector<T>& values) {
   values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
-/// Returns divisions that are worth trying if parts of about `middle` elements are best: into few
-/// parts, into small ones, and some around the middle.
+/// Returns divisions that are worth trying if parts of about `middle` elements are best: few large
+/// parts, many small parts, and some around the middle.
 std::vector<Cut> cuts_around(std::uint64_t total, double middle) {
   std::vector<std::uint64_t> parts;
   for (std::uint64_t i = 1; i <= few_parts; ++i) {
@@ -79,7 +79,7 @@ std::vector<std::uint64_t> halves(std::uint64_t value, std::uint64_t least) {
   return values;
 }
 
-/// Returns what stays on the device while other panels pass: preferably a whole operand.
+/// Returns the matrix that stays on the device while other panels pass: preferably an operand.
 Resident resident_in(const Tiling& tiling) {
   const std::uint64_t inner_tiles = tiling.inner_tiles;
   if (tiling.b_buffers >= tiling.column_tiles * inner_tiles) return Resident::b;
@@ -121,8 +121,8 @@ class Candidates {
     }
   }
 
-  /// Adds tilings with C resident: first C is cut into tiles that just fit beside panels of one
-  /// element in `inner`; then `inner` is cut such that the panels fit the remaining memory.
+  /// Adds tilings with C resident: first C is cut into tiles that just fit beside panels with one
+  /// inner element; then `inner` is cut such that the panels fit in the remaining memory.
   void add_resident_c() {
     const double middle = std::sqrt(device_bytes_ / product_bytes_);
     std::vector<std::pair<std::uint64_t, std::uint64_t>> sizes;  // of tiles
@@ -190,8 +190,8 @@ class Candidates {
     }
   }
 
-  /// Adds groups of one row, of all rows, and of as many as the cache holds panels of A for beside
-  /// a column of B.
+  /// Adds tilings with groups of one row, of all rows, and of as many rows as the cache can hold of
+  /// A's panels beside a column of B's.
   void add_groups(Tiling tiling, Cut rows, Cut columns, Cut inner) {
     const std::uint64_t entry_bytes =
         std::max(rows.size, columns.size) * inner.size * problem_.file_bytes;
@@ -214,7 +214,7 @@ class Candidates {
     tiling.column_tiles = columns.parts;
     tiling.tile_inner = inner.size;
     tiling.inner_tiles = inner.parts;
-    // No more buffers than there are panels and tiles.
+    // Do not use more buffers than there are panels and tiles.
     tiling.a_buffers = std::min<std::size_t>(tiling.a_buffers, rows.parts * inner.parts);
     tiling.b_buffers = std::min<std::size_t>(tiling.b_buffers, columns.parts * inner.parts);
     tiling.c_buffers = std::min<std::size_t>(tiling.c_buffers, rows.parts * columns.parts);
@@ -238,8 +238,8 @@ class Candidates {
   std::vector<Tiling> tilings_;
 };
 
-/// The corresponding tiling of the transposed product, B' A', in which the panels that stay are of
-/// A.
+/// Returns the tiling of B' A' (transposed) as one of A B: panels of A are resident instead of
+/// those of B.
 Tiling transposed(Tiling tiling) {
   std::swap(tiling.tile_rows, tiling.tile_columns);
   std::swap(tiling.row_tiles, tiling.column_tiles);
