@@ -23,8 +23,8 @@ enum class ErrorKind {
   input_changed,  ///< the input changed while it was read
   output,         ///< the output could not be written
   memory,         ///< not enough memory for the limits given
-  device,         ///< the GPU failed or is not usable
-  stalled,        ///< the disk stopped answering
+  device,         ///< a GPU, or the network between ranks, failed or is not usable
+  stalled,        ///< a disk, a server or a rank stopped answering
   verify,         ///< a result failed its verification
   interrupted,    ///< the caller requested a stop
   internal,       ///< a bug in libooc

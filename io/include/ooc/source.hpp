@@ -36,8 +36,8 @@ struct RecordRange {
   friend bool operator==(const RecordRange&, const RecordRange&) = default;
 };
 
-/// The implementation of asynchronous I/O. `automatic`: io_uring if it is available, else threads;
-/// for remote files http, the only one that reads them.
+/// The implementation of asynchronous I/O. `automatic`: io_uring if it is available, else threads.
+/// `http` is not chosen but reported: it reads remote files, and no other engine does.
 enum class EngineKind { automatic, uring, threads, http };
 /// Use of direct I/O (O_DIRECT). `automatic`: where possible, unless the page cache has enough of
 /// the data to be faster.

@@ -79,11 +79,11 @@ OOC_API MatmulPlan dry_run_matmul(Coordinator& coordinator, const Source& a, con
 OOC_API ElementType product_type(const Source& a, const MatmulOptions& options = {});
 
 /// Computes C = A B. All three are in files, which may be far larger than the memory of device and
-/// host. C has the type product_type(); `target.type` only selects the byte order, and
-/// `target.shape` is ignored.
+/// host. C has the type product_type(), in the byte order of `target.type`, which may be
+/// empty; `target.shape` is ignored.
 ///
 ///     const ooc::Source a = ooc::open("a.npy"), b = ooc::open("b.npy");
-///     ooc::matmul(coordinator, a, b, {.path = "c.npy", .type = {ooc::product_type(a)}});
+///     ooc::matmul(coordinator, a, b, {.path = "c.npy"});
 ///
 /// Error bound, elementwise: |C - AB| <= (2 u + gamma(inner + panels)) |A||B|, where u is the
 /// rounding of the operands to the precision, gamma(n) = n v / (1 - n v), and v is the unit

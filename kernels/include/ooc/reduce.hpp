@@ -32,19 +32,19 @@ class OOC_API Scalar : public std::variant<std::monostate, int128, double> {
  public:
   using variant::variant;
 
-  /// True unless the number is empty.
+  /// True unless there is no value.
   bool has_value() const noexcept { return !std::holds_alternative<std::monostate>(*this); }
-  /// True if the number is an exact integer.
+  /// True if the value is an exact integer.
   bool is_integer() const noexcept { return std::holds_alternative<int128>(*this); }
 
-  /// Returns the nearest double. Throws Error(usage) if the number is empty.
+  /// Returns the nearest double. Throws Error(usage) if there is none.
   double value() const;
 };
 
 /// Returns all digits, in base ten.
 OOC_API std::string to_string(int128 value);
 
-/// Returns the shortest text that reads back as the same value; "nothing" if the number is empty.
+/// Returns the shortest text that reads back as the same value; "nothing" if there is none.
 OOC_API std::string to_string(const Scalar& number);
 
 /// How NaN is treated. `propagate`: one NaN makes all statistics NaN, as in NumPy's functions.

@@ -200,7 +200,6 @@ class CheckOperation final : public Operation {
 /// Partial and never assigns it, that merge() is associative and Partial{} neutral, that the result
 /// does not depend on how the data are divided, and that reset(), save() and load() do what they
 /// should, if it has them. Each step of the source goes through the operator about 15 times, so a
-/// should, if it has them. Each step of the source goes through the operator about 15 times, so a
 /// few million records suffice. Throws Error(verify) that names the broken rule; exceptions of the
 /// operator; Error(usage) for fewer than 3 records, or 3 partitions if it has `partition_records`.
 ///

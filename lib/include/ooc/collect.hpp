@@ -29,8 +29,8 @@ namespace ooc {
 ///     need neither, nor do those with member functions of these names, such as DeviceSums;
 ///  -  `std::uint64_t records_in(const Partial&) const`: the number of records that a partial has
 ///     seen. load_part() then refuses a part whose number is not that of the records it covers;
-///  -  `nodes_in(const Partial&) const`, if a partial keeps its partitions in a tree: pairs of
-///     the level and the index of its nodes, which must cover the same records.
+///  -  `std::vector<std::pair<std::uint64_t, std::uint64_t>> nodes_in(const Partial&) const`, if a
+///     partial keeps its partitions in a tree: level and index of its nodes, of the same records.
 template <class Op>
 concept SavableFold = detail::Savable<Op>;
 

@@ -51,9 +51,9 @@ struct Version {
 ///
 ///     // The second run begins where the first was killed.
 ///     const auto [sum, stats] =
-///         ooc::fold(coordinator, Sum{}, prices, {.checkpoint = {.file = "sum.part"}});
+///         ooc::fold(coordinator, Sum{}, prices, {.checkpoint = {.file = "sum.ckpt"}});
 ///     std::cout << sum << std::endl;
-///     std::filesystem::remove("sum.part");
+///     std::filesystem::remove("sum.ckpt");
 struct Checkpoint {
   std::filesystem::path file{};  ///< the file, in the format of a PartFile; empty: there is none
   double every_seconds = 30;     ///< time from one save to the next; 0: after each partition
@@ -68,7 +68,7 @@ struct Checkpoint {
 ///     ooc::Coordinator coordinator(ooc::best_device(), {.chunk_bytes = 8 << 20, .streams = 2});
 struct Options {
   std::size_t chunk_bytes = 0;                ///< size of a chunk; rounded up to whole partitions
-  std::size_t streams = 0;                    ///< lanes; each takes the next step when it is free
+  std::size_t streams = 0;                    ///< lanes, each with a stream, a thread and buffers
   std::size_t threads = 0;                    ///< all threads that read or compute
   std::size_t block_bytes = 0;                ///< size of one read request
   std::size_t queue_depth = 0;                ///< maximum number of reads in flight

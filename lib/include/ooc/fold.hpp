@@ -69,8 +69,8 @@ inline constexpr Fit consume_fit<Op, std::tuple<Inputs...>> =
 ///  -  `std::size_t before() const` and `after() const`: numbers of neighbours that it reads,
 ///     which stay the same during a pass. It then takes DeviceWindow<const float>, which says how
 ///     many there are: fewer at the ends of the data. The window is aligned to its elements only.
-///     Sources are read from beginning to end, as one sequence of all files. Chunks have 50 times
-///     as many elements, if memory allows;
+///     Sources are read from beginning to end, as one sequence of all files. Chunks have
+///     50 times as many elements as there are neighbours, if memory allows;
 ///  -  `static constexpr Merge merge_order`: another order, for example `Merge::unordered`;
 ///  -  `static constexpr std::size_t partition_records`: another size of partitions. With orders
 ///     that have a partial for each stream, a call then gets one or several whole partitions;

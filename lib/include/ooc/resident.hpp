@@ -41,11 +41,11 @@ struct ResidentOptions {
 ///     for (int step = 0; step < 20; ++step) centres = means(ooc::fold(coordinator, ..., kept));
 ///
 /// The first pass that reads the whole source fills the memory. A pass with neighbours does not
-/// (see FoldOperator), nor does a part of the chunks. A pass with a checksum reads all data from
-/// the files. If there is no room later for the buffers of a pass over it, the memory is freed, and
-/// OutcomeStats::remarks says so. Other work on the GPU has at least a tenth of the memory that was
-/// free; set `device_bytes` if it needs more. A file that changes between two passes is noticed as
-/// in any pass, but the data on the device stay the same.
+/// (see FoldOperator), nor do Chunks with several shards. A pass with a checksum reads all data
+/// from the files. If there is no room later for the buffers of a pass over it, the memory is
+/// freed, and OutcomeStats::remarks says so. Other work on the GPU has at least a tenth of the
+/// memory that was free; set `device_bytes` if it needs more. A file that changes between two
+/// passes is noticed as in any pass, but the data on the device stay the same.
 ///
 /// Threads: used by one pass at a time, of the coordinator that it was made for.
 ///

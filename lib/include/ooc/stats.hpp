@@ -27,8 +27,8 @@ struct TraceEvent {
   static constexpr std::size_t no_chunk = std::numeric_limits<std::size_t>::max();
 
   Kind kind{};  ///< the stage
-  /// The index of the lane or, for a read or write, of the slot of the pool. Slots that are not in
-  /// use all the time share the next higher numbers, as many as are in use at once.
+  /// The index of the lane or, for a read or write, of the slot of the pool. Slots that are used
+  /// for a time only have the numbers above those of the others, and use them again.
   std::size_t worker = 0;
   /// Index of the chunk in the plan of the pass or, if devices share it, of the device.
   std::size_t chunk = 0;
