@@ -74,6 +74,9 @@ PYTHON
 if [[ $missing != *needs-mmdebstrap* ]] && ! tests/debian_test.sh mirror; then
   missing+=" needs-mmdebstrap"  # which has nothing to install
 fi
+if ! /usr/bin/python3 -m pip download --quiet --no-deps --dest "$results" nanobind-backend; then
+  missing+=" needs-pypi"
+fi
 say "may be skipped here: tests with a label of ${missing:-(none)}"
 
 # check NAME COMMAND...: runs a command that counts as one test.

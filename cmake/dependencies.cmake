@@ -12,6 +12,11 @@ macro(ooc_need found what)
   endif()
 endmacro()
 
+# A wheel runs on systems that lack these libraries.
+if(OOC_BUILD_PYTHON)
+  set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
+  set(Boost_USE_STATIC_LIBS ON)
+endif()
 find_package(Threads REQUIRED)
 find_package(PkgConfig QUIET)
 ooc_need(PkgConfig_FOUND "pkg-config" pkg-config)

@@ -14,7 +14,8 @@ differs between runs or machines.
 
 A block below a line <!-- not run --> is not run, for the reason in NOT_RUN. Blocks of C++ and CMake
 are programs of examples/, or parts of one. A block below a sentence that ends with `NAME`: is a
-whole file, which tutorial_test.py builds. Blocks without a language are drawings.
+whole file, which tutorial_test.py builds. Blocks of Python are
+run by python_test.sh. Blocks without a language are drawings.
 """
 
 import dataclasses
@@ -36,7 +37,8 @@ from messages import difference, is_expected  # noqa: E402
 # Reasons why blocks are not run, by document and first command.
 NOT_RUN = {
     ("README.md", "scripts/demo"): "installs and builds; CI calls scripts/test",
-    ("README.md", "apt-get install ./ooc-run_*.deb"): "installs: debian_test.sh does it",
+    ("README.md", "pip install ./ooc-*.whl"): "installs: python_test.sh, debian_test.sh do it",
+    ("docs/python.md", "pip wheel --no-deps --wheel-dir dist python/"): "python_test.sh does it",
     ("docs/building.md", "scripts/setup"): "installs and builds, as scripts/test does",
     ("docs/building.md", "cd build/cpu && cpack && apt-get install ./ooc-run_*.deb"):
         "makes and installs packages: debian_test.sh does it",
@@ -63,7 +65,7 @@ NOT_RUN = {
         "a stalling disk: disk_faults_test",
 }
 DRAWN_BY_HAND = {"how-it-works.svg"}
-LANGUAGES = {"", "cmake", "console", "cpp", "text"}
+LANGUAGES = {"", "cmake", "console", "cpp", "python", "text"}
 
 FENCE = re.compile(r"```(\w*)$")
 FILE_NAME = re.compile(r"`([\w.]+)`:$")

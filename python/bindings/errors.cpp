@@ -1,0 +1,68 @@
+#include <algorithm>
+#include <array>
+#include <ooc/error.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "bindings.hpp"
+
+namespace ooc_python {
+namespace {
+
+/// A setting of the library, and the keyword argument that sets it.
+struct Keyword {
+  std::string_view setting, name;
+};
+
+constexpr std::array keywords{
+    Keyword{"Options::memory_bytes", "memory"},  Keyword{"Options::device_bytes", "vram"},
+    Keyword{"Options::threads", "threads"},      Keyword{"Format::type", "dtype"},
+    Keyword{"Format::offset", "offset"},         Keyword{"HistogramOptions::bins", "bins"},
+    Keyword{"HistogramOptions::range", "range"}, Keyword{"HistogramOptions::edges", "bins"},
+    Keyword{"ReduceOptions::nan", "nan"}};
+
+const Keyword* keyword_of(const ooc::Remedy& remedy) {
+  const auto found = std::ranges::find(keywords, remedy.setting, &Keyword::setting);
+  return found == keywords.end() ? nullptr : found;
+}
+
+/// Returns the advice of an error in terms of keyword arguments, without the remedies that only
+/// programs in C++ can apply.
+std::string advice_of(ooc::ErrorDetails details) {
+  std::erase_if(details.remedies, [](const ooc::Remedy& remedy) {
+    return remedy.change != ooc::RemedyAction::convert && keyword_of(remedy) == nullptr;
+  });
+  return ooc::advice(details, [](const ooc::Remedy& remedy) -> ooc::RemedyWords {
+    ooc::RemedyWords words = ooc::words_of(remedy);
+    if (const Keyword* const keyword = keyword_of(remedy)) {
+      words.object = std::string(keyword->name) + "=" + remedy.value;
+    }
+    return words;
+  });
+}
+
+/// Sets the Python exception for an error.
+void set_exception(const ooc::Error& error) {
+  const ooc::ErrorDetails& details = error.details();
+  const nb::object exception =
+      nb::module_::import_("ooc._errors")
+          .attr("exception_for")(ooc::to_string(error.kind()), std::string(error.what()),
+                                 details.path.string(), details.offset, details.errno_value,
+                                 details.why, advice_of(details));
+  PyErr_SetObject(exception.type().ptr(), exception.ptr());
+}
+
+}  // namespace
+
+void bind_errors(nb::module_&) {
+  nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const ooc::Error& error) {
+      set_exception(error);
+    }
+  });
+}
+
+}  // namespace ooc_python

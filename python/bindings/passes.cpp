@@ -1,0 +1,241 @@
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <ooc/convert.hpp>
+#include <ooc/detail/device/cuda_facts.hpp>
+#include <ooc/fold.hpp>
+#include <ooc/histogram.hpp>
+#include <ooc/matmul.hpp>
+#include <ooc/reduce.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "input.hpp"
+#include "result/json.hpp"
+#include "result/reasons.hpp"
+#include "result/report.hpp"
+#include "watched.hpp"
+
+namespace ooc_python {
+namespace {
+
+/// The machine that passes run on: values of the options of Python.
+struct Machine {
+  std::vector<int> devices{};  // -1: the CPU, else the index of a GPU; empty: the best device
+  std::size_t memory = 0, vram = 0, threads = 0;  // 0: chosen by the library
+
+  std::unique_ptr<ooc::Coordinator> coordinator() const {
+    ooc::Options options{.threads = threads, .memory_bytes = memory, .device_bytes = vram};
+    std::vector<std::unique_ptr<ooc::Device>> all;
+    for (const int index : devices) {
+      all.push_back(index < 0 ? ooc::make_device(ooc::DeviceKind::cpu)
+                              : ooc::make_device(ooc::DeviceKind::cuda, index));
+    }
+    if (all.empty()) all.push_back(ooc::best_device());
+    return std::make_unique<ooc::Coordinator>(std::move(all), std::move(options));
+  }
+};
+
+/// Runs a job on a new coordinator: see watched().
+template <class Job>
+auto run_on(const Machine& machine, const nb::object& progress, Job&& job) {
+  return watched(progress, [&](const ooc::PassOptions& options) {
+    const auto coordinator = machine.coordinator();
+    return job(*coordinator, options);
+  });
+}
+
+/// The statistics of the passes of a job.
+struct RunStats {
+  ooc::Stats stats;
+  bool writes = false;
+};
+
+/// Returns the `run` object that `ooc-run --json` prints.
+std::string run_json(const RunStats& run) {
+  ooc_run::Document document;
+  ooc_run::append_json(document,
+                       ooc_run::describe_run(run.stats, run.writes,
+                                             ooc_run::sentences_of(run.stats.layout.reasons), ""));
+  return document.text();
+}
+
+nb::object number(const ooc::Scalar& value) {
+  if (!value.has_value()) return nb::none();
+  if (!value.is_integer()) return nb::float_(value.value());
+  const std::string digits = to_string(value);
+  return nb::steal(PyLong_FromString(digits.c_str(), nullptr, 10));
+}
+
+template <class T>
+nb::object number(const std::optional<T>& value) {
+  return value ? nb::cast(*value) : nb::none();
+}
+
+nb::tuple reduce(const Input& input, bool omit_nan, bool exact, const Machine& machine,
+                 const nb::object& progress) {
+  const ooc::ReduceOptions options{
+      .nan = omit_nan ? ooc::NanPolicy::omit : ooc::NanPolicy::propagate, .exact = exact};
+  auto [found, stats] =
+      run_on(machine, progress, [&](ooc::Coordinator& coordinator, const ooc::PassOptions& pass) {
+        return ooc::reduce(coordinator, *input.source, options, pass);
+      });
+  nb::dict values;
+  values["count"] = found.count;
+  values["nan"] = found.nan;
+  values["inf"] = found.inf;
+  values["sum"] = number(found.sum);
+  values["min"] = number(found.min);
+  values["max"] = number(found.max);
+  values["argmin"] = number(found.argmin);
+  values["argmax"] = number(found.argmax);
+  values["mean"] = number(found.mean);
+  values["variance"] = number(found.variance);
+  values["stddev"] = number(found.stddev);
+  return nb::make_tuple(values, RunStats{std::move(stats)});
+}
+
+/// `bins`: a number or the name of a rule; with `edges`, neither it nor `range` is used.
+ooc::HistogramOptions bins_of(const nb::object& bins, const nb::object& range,
+                              std::vector<double> edges, bool logarithmic) {
+  ooc::HistogramOptions options{.logarithmic = logarithmic, .edges = std::move(edges)};
+  if (!range.is_none()) {
+    options.range = {nb::cast<double>(range[0]), nb::cast<double>(range[1])};
+  }
+  if (nb::isinstance<nb::int_>(bins)) {
+    options.bins = nb::cast<std::size_t>(bins);
+  } else {
+    const auto rule = nb::cast<std::string>(bins);
+    options.bins = rule == "sqrt"      ? ooc::BinRule::sqrt
+                   : rule == "sturges" ? ooc::BinRule::sturges
+                                       : ooc::BinRule::scott;
+  }
+  return options;
+}
+
+nb::tuple histogram(const Input& input, const nb::object& bins, const nb::object& range,
+                    std::vector<double> edges, bool logarithmic, const Machine& machine,
+                    const nb::object& progress) {
+  const ooc::HistogramOptions options = bins_of(bins, range, std::move(edges), logarithmic);
+  auto [found, stats] =
+      run_on(machine, progress, [&](ooc::Coordinator& coordinator, const ooc::PassOptions& pass) {
+        return ooc::histogram(coordinator, *input.source, options, pass);
+      });
+  const auto bytes_of = [](const auto& values) {
+    return nb::bytes(reinterpret_cast<const char*>(values.data()),
+                     values.size() * sizeof(values[0]));
+  };
+  return nb::make_tuple(bytes_of(found.counts), bytes_of(found.edges), found.below, found.above,
+                        found.nan, found.count, RunStats{std::move(stats)});
+}
+
+ooc::Target target_of(const std::string& path, const std::optional<std::string>& dtype,
+                      std::vector<std::uint64_t> shape, bool replace) {
+  ooc::Target target{.path = path, .shape = std::move(shape), .replace = replace};
+  if (dtype) target.type = ooc::parse_dtype(*dtype);
+  return target;
+}
+
+nb::tuple convert(const Input& input, const std::string& path,
+                  const std::optional<std::string>& dtype, std::vector<std::uint64_t> shape,
+                  bool strict, bool clip, bool replace, const Machine& machine,
+                  const nb::object& progress) {
+  const ooc::Target target = target_of(path, dtype, std::move(shape), replace);
+  auto [found, stats] =
+      run_on(machine, progress, [&](ooc::Coordinator& coordinator, const ooc::PassOptions& pass) {
+        return ooc::convert(coordinator, *input.source, target, {.strict = strict, .clip = clip},
+                            pass);
+      });
+  return nb::make_tuple(found.count, found.inexact, RunStats{std::move(stats), true});
+}
+
+RunStats matmul(const Input& a, const Input& b, const std::string& path,
+                const std::optional<std::string>& dtype, bool replace, const Machine& machine,
+                const nb::object& progress) {
+  const ooc::Target target = target_of(path, dtype, {}, replace);
+  auto result =
+      run_on(machine, progress, [&](ooc::Coordinator& coordinator, const ooc::PassOptions& pass) {
+        return ooc::matmul(coordinator, *a.source, *b.source, target, {}, pass);
+      });
+  return {std::move(result.stats), true};
+}
+
+/// Copies elements to memory, each to its place.
+template <class T>
+struct CopyTo {
+  using Input = T;
+  using Partial = std::uint64_t;  // elements
+  static constexpr ooc::Merge merge_order = ooc::Merge::unordered;
+  static constexpr ooc::DeviceKind runs_on = ooc::DeviceKind::cpu;
+
+  std::byte* memory;
+  std::uint64_t first;  // index of the element that belongs to its beginning
+
+  void consume(ooc::Stream&, ooc::DeviceChunk<const T> in, Partial& copied) const {
+    std::memcpy(memory + (in.first - first) * sizeof(T), in.data, in.size * sizeof(T));
+    copied += in.size;
+  }
+  void merge(Partial& total, const Partial& part) const { total += part; }
+};
+
+/// Copies all elements to memory at `address`; structs as they are in the file.
+RunStats read_into(const Input& input, std::uintptr_t address, Machine machine,
+                   const nb::object& progress) {
+  machine.devices = {-1};
+  const ooc::Source& source = *input.source;
+  auto* const memory = reinterpret_cast<std::byte*>(address);
+  return run_on(machine, progress,
+                [&](ooc::Coordinator& coordinator, const ooc::PassOptions& pass) -> RunStats {
+                  if (source.type() && source.type()->is_struct()) {
+                    return {ooc::fold(coordinator, CopyTo<std::byte>{memory, source.bytes_before()},
+                                      source, pass)
+                                .stats};
+                  }
+                  return ooc::visit(source.element(), [&]<class T>(std::type_identity<T>) {
+                    return RunStats{ooc::fold(coordinator,
+                                              CopyTo<T>{memory, source.bytes_before() / sizeof(T)},
+                                              source, pass)
+                                        .stats};
+                  });
+                });
+}
+
+}  // namespace
+
+void bind_passes(nb::module_& module) {
+  nb::class_<Machine>(module, "Machine")
+      .def(nb::init<std::vector<int>, std::size_t, std::size_t, std::size_t>(), nb::arg("devices"),
+           nb::arg("memory"), nb::arg("vram"), nb::arg("threads"));
+  nb::class_<RunStats>(module, "RunStats")
+      .def_prop_ro("passes", [](const RunStats& run) { return run.stats.outcome.passes; })
+      .def_prop_ro("seconds", [](const RunStats& run) { return run.stats.timing.seconds; })
+      .def_prop_ro("nbytes", [](const RunStats& run) { return run.stats.outcome.bytes; })
+      .def("json", run_json);
+  module.def("reduce", reduce, nb::arg("input"), nb::arg("omit_nan"), nb::arg("exact"),
+             nb::arg("machine"), nb::arg("progress").none(),
+             nb::sig("def reduce(input: Input, omit_nan: bool, exact: bool, machine: Machine, "
+                     "progress: object | None) -> tuple[dict[str, typing.Any], RunStats]"));
+  module.def("histogram", histogram, nb::arg("input"), nb::arg("bins"), nb::arg("range").none(),
+             nb::arg("edges"), nb::arg("logarithmic"), nb::arg("machine"),
+             nb::arg("progress").none(),
+             nb::sig("def histogram(input: Input, bins: int | str, range: tuple[float, float] | "
+                     "None, edges: Sequence[float], logarithmic: bool, machine: Machine, "
+                     "progress: object | None) -> tuple[bytes, bytes, int, int, int, int, "
+                     "RunStats]"));
+  module.def("convert", convert, nb::arg("input"), nb::arg("path"), nb::arg("dtype").none(),
+             nb::arg("shape"), nb::arg("strict"), nb::arg("clip"), nb::arg("replace"),
+             nb::arg("machine"), nb::arg("progress").none(),
+             nb::sig("def convert(input: Input, path: str, dtype: str | None, shape: "
+                     "Sequence[int], strict: bool, clip: bool, replace: bool, machine: Machine, "
+                     "progress: object | None) -> tuple[int, int, RunStats]"));
+  module.def("matmul", matmul, nb::arg("a"), nb::arg("b"), nb::arg("path"), nb::arg("dtype").none(),
+             nb::arg("replace"), nb::arg("machine"), nb::arg("progress").none());
+  module.def("read_into", read_into, nb::arg("input"), nb::arg("address"), nb::arg("machine"),
+             nb::arg("progress").none());
+  module.def("gpus", [] { return ooc::detail::cuda_facts().gpus.size(); });
+  module.attr("version") = OOC_PYTHON_VERSION;
+}
+
+}  // namespace ooc_python

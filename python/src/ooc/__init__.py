@@ -1,0 +1,82 @@
+"""Statistics, histograms, conversions and products of arrays far larger than memory.
+
+Files are opened lazily, and read at the speed of the disk, on the CPU or on a GPU:
+
+    >>> import numpy, ooc
+    >>> numpy.save("a.npy", numpy.arange(1000, dtype="f4"))
+    >>> a = ooc.open("a.npy")
+    >>> a
+    ooc.Array('a.npy', shape=(1000,), dtype=float32)
+    >>> ooc.mean(a)
+    499.5
+    >>> counts, edges = ooc.histogram(a, bins=4)
+    >>> counts.tolist()
+    [250, 250, 250, 250]
+"""
+
+from ._array import Array, open, shard
+from ._errors import (
+    BadInput,
+    DeviceError,
+    Error,
+    InputChanged,
+    InputError,
+    LimitError,
+    OutputError,
+    StalledError,
+    UsageError,
+    VerifyError,
+)
+from ._files import convert, matmul
+from ._histogram import Histogram, histogram
+from ._machine import devices, doctor
+from ._options import options
+from ._run import RunStats
+from ._statistics import (
+    Statistics,
+    argmax,
+    argmin,
+    max,
+    mean,
+    min,
+    reduce,
+    std,
+    sum,
+    var,
+)
+from ._ooc import version as __version__
+
+__all__ = [
+    "Array",
+    "BadInput",
+    "DeviceError",
+    "Error",
+    "Histogram",
+    "InputChanged",
+    "InputError",
+    "LimitError",
+    "OutputError",
+    "RunStats",
+    "StalledError",
+    "Statistics",
+    "UsageError",
+    "VerifyError",
+    "__version__",
+    "argmax",
+    "argmin",
+    "convert",
+    "devices",
+    "doctor",
+    "histogram",
+    "matmul",
+    "max",
+    "mean",
+    "min",
+    "open",
+    "options",
+    "reduce",
+    "shard",
+    "std",
+    "sum",
+    "var",
+]

@@ -1,0 +1,218 @@
+"""Lazy arrays over files, memory and streams."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any, SupportsIndex, Union
+
+import numpy as np
+
+from . import _ooc
+from ._errors import BadInput, UsageError
+from ._options import Options, machine, settings
+from ._progress import reporting
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeAlias, Unpack
+
+    ArrayLike: TypeAlias = Union[
+        "Array", str, os.PathLike[str], Sequence[Union[str, os.PathLike[str]]], Any]
+
+_most_shown = 5  # rows of an array in a notebook
+
+
+class Array:
+    """An array that is not read until a function needs it. See `open`.
+
+    Immutable; any thread may use it.
+    """
+
+    def __init__(self, source: _ooc.Input) -> None:
+        self._input = source
+        self.dtype: np.dtype[Any] = _dtype_of(source)
+
+    @property
+    def name(self) -> str:
+        """The path of the first file."""
+        return self._input.name
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of its dimensions; of a stream, which is not read yet, (0,)."""
+        return tuple(self._input.shape)
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return self._input.size
+
+    @property
+    def nbytes(self) -> int:
+        """The size of all elements."""
+        return self._input.nbytes
+
+    @property
+    def is_stream(self) -> bool:
+        """True for a pipe or socket, which can be read once."""
+        return self._input.is_stream
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, key: slice | SupportsIndex) -> Array | Any:
+        """Returns rows as a lazy array, or one row as NumPy has it."""
+        if isinstance(key, slice):
+            first, end, step = key.indices(len(self))
+            if step != 1:
+                raise UsageError(f"{self.name}: has no slices with a step of {step}")
+            return self._rows(first, max(0, end - first))
+        if isinstance(key, tuple):
+            raise UsageError(f"{self.name}: only rows can be selected",
+                             hint="read the rows with numpy.asarray(a[i:j]), then the columns")
+        index = key.__index__()
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"index {index} is out of bounds for {len(self)} rows")
+        return np.asarray(self._rows(index % len(self), 1))[0]
+
+    def _rows(self, first: int, count: int) -> Array:
+        if self._input.by_columns:
+            raise UsageError(f"{self.name}: is in Fortran order, so its rows are not together",
+                             hint="write it in C order")
+        return Array(self._input.rows(first=first, count=count))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        """Reads all of it: numpy.asarray(a[:1000])."""
+        if copy is False:
+            raise ValueError("an array in a file is copied when it is read")
+        if self.is_stream:
+            raise UsageError(f"{self.name}: is a stream, whose length is not known")
+        values = np.empty(self.size, self.dtype)
+        with reporting(settings({}).progress) as progress:
+            _ooc.read_into(self._input, values.ctypes.data, machine(settings({})), progress)
+        shaped = values.reshape(self.shape[::-1]).T if self._input.by_columns else values.reshape(
+            self.shape)
+        return shaped if dtype is None else shaped.astype(dtype, copy=False)
+
+    def __repr__(self) -> str:
+        return f"ooc.Array({self.name!r}, shape={self.shape}, dtype={self.dtype})"
+
+    def _repr_html_(self) -> str:
+        rows = [("shape", " × ".join(f"{length:,}" for length in self.shape)),
+                ("dtype", f"{self.dtype}, {self._input.type_reason}"),
+                ("size", f"{self.nbytes:,} bytes"),
+                ("format", self._input.format)]
+        cells = "".join(f"<tr><th style='text-align:left'>{name}</th>"
+                        f"<td style='text-align:left'>{escape(text)}</td></tr>"
+                        for name, text in rows)
+        return f"<b>ooc.Array</b> <code>{escape(self.name)}</code><table>{cells}</table>"
+
+
+def open(x: ArrayLike, dtype: Any = None, *, offset: int = 0) -> Array:
+    """Opens data as a lazy array. Nothing but headers is read.
+
+    x: a path, an address (https, s3), a list of them, a pattern ("run-*.npy"), an array in memory
+    (NumPy's, or of anything that has the buffer protocol or DLPack on the host), which is not
+    copied, or a pipe, socket or file object with a descriptor, which is read once.
+    dtype: of raw files, unless their extension names it (.f32, .u16, ...).
+    offset: bytes to skip at the beginning of each raw file.
+
+    Raises InputError if a file cannot be opened, BadInput for formats that are not supported.
+    """
+    if isinstance(x, Array):
+        if dtype is not None or offset:
+            raise UsageError("an array that is open has its type already")
+        return x
+    code = None if dtype is None else _code_of(dtype)
+    if isinstance(x, (str, os.PathLike)):
+        return Array(_ooc.open_files(_matches(os.fspath(x)), code, offset))
+    if isinstance(x, (list, tuple)) and x and all(isinstance(p, (str, os.PathLike)) for p in x):
+        return Array(_ooc.open_files([os.fspath(path) for path in x], code, offset))
+    if hasattr(x, "fileno") and not isinstance(x, np.memmap):
+        name = getattr(x, "name", None)
+        return Array(_ooc.open_descriptor(x.fileno(), code, offset,
+                                          name if isinstance(name, str) else "the input", x))
+    if dtype is not None or offset:
+        raise UsageError("an array in memory has its type already")
+    return _in_memory(x)
+
+
+def shard(x: ArrayLike, index: int, count: int) -> Array:
+    """Returns one of `count` parts of about equal size, so that several processes share the data.
+
+    Results of all parts merge by `+`, if they are histograms with a range.
+    """
+    return Array(open(x)._input.shard(index=index, count=count))
+
+
+def _matches(path: str) -> list[str]:
+    if any(letter in path for letter in "*?[") and "://" not in path and not os.path.exists(path):
+        found = sorted(glob.glob(path))
+        if not found:
+            raise UsageError(f"no file matches {path!r}")
+        return found
+    return [path]
+
+
+def _in_memory(x: Any) -> Array:
+    if isinstance(x, (str, bytes)):
+        raise UsageError("bytes in memory have no type", hint="numpy.frombuffer(x, dtype)")
+    if isinstance(x, np.ndarray):
+        values = x
+    elif hasattr(x, "__dlpack__") and not hasattr(x, "__array__"):
+        values = np.from_dlpack(x)
+    else:
+        values = np.asarray(x)
+    if values.dtype == object or values.dtype.kind not in "biuf":
+        raise BadInput(f"an array in memory: {values.dtype} is no type that can be read",
+                       cause="bad_input")
+    if values.ndim == 0:
+        values = values.reshape(1)
+    contiguous = np.ascontiguousarray(values)
+    dtype = contiguous.dtype
+    code = "|u1" if dtype.kind == "b" else dtype.newbyteorder("=").str
+    if not dtype.isnative:
+        code = dtype.str
+    source = _ooc.open_memory(contiguous.ctypes.data, contiguous.nbytes, code,
+                              list(contiguous.shape), contiguous)
+    return Array(source)
+
+
+def _code_of(dtype: Any) -> str:
+    """Returns the type as the library names it: a text is passed on, for example 'bf16'."""
+    if isinstance(dtype, str):
+        return dtype
+    code: str = np.dtype(dtype).str
+    return code
+
+
+def _dtype_of(source: _ooc.Input) -> np.dtype[Any]:
+    """Returns NumPy's type of the elements as they are read: in this machine's byte order, except
+    for structs."""
+    if source.fields:
+        names = [field[0] for field in source.fields]
+        formats = [np.dtype(code) if count == 1 else np.dtype((code, (count,)))
+                   for _, code, count, _ in source.fields]
+        offsets = [field[3] for field in source.fields]
+        return np.dtype({"names": names, "formats": formats, "offsets": offsets,
+                         "itemsize": source.itemsize})
+    if source.is_bool:
+        return np.dtype(bool)
+    if "bf16" in source.code:
+        try:
+            import ml_dtypes  # type: ignore[import-not-found]
+        except ImportError:
+            return np.dtype("V2")
+        bfloat: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+        return bfloat
+    dtype: np.dtype[Any] = np.dtype(source.code).newbyteorder("=")
+    return dtype
+
+

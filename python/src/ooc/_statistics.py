@@ -1,0 +1,134 @@
+"""Statistics of all elements."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Union
+
+from . import _ooc
+from ._array import open
+from ._options import Options, machine, settings
+from ._progress import reporting
+from ._run import RunStats
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._array import ArrayLike
+
+Number = Union[int, float]
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What `reduce` has found. Without elements, the sum is 0 and other values are None."""
+
+    count: int
+    """All elements."""
+    nan: int
+    """Elements that are NaN."""
+    inf: int
+    """Elements that are infinite."""
+    sum: Number
+    """Of integers an int, exact; else rounded as `ooc-run reduce` does."""
+    min: Number | None
+    max: Number | None
+    argmin: int | None
+    """The first index of the minimum, in row-major order."""
+    argmax: int | None
+    mean: float | None
+    variance: float | None
+    """Of the population, as numpy.var has it by default."""
+    stddev: float | None
+    stats: RunStats = field(repr=False, compare=False)
+    """How it was computed."""
+
+    def _repr_html_(self) -> str:
+        names = ("count", "nan", "inf", "sum", "min", "max", "argmin", "argmax", "mean",
+                 "variance", "stddev")
+        cells = "".join(f"<tr><th style='text-align:left'>{name}</th>"
+                        f"<td style='text-align:right'>{_shown(getattr(self, name))}</td></tr>"
+                        for name in names)
+        return f"<table>{cells}</table>"
+
+
+def reduce(x: ArrayLike, *, nan: Literal["propagate", "omit"] = "propagate", exact: bool = False,
+           **given: Unpack[Options]) -> Statistics:
+    """Returns the statistics of all elements, found in one pass.
+
+    nan: "propagate" makes statistics NaN if an element is, as NumPy does; "omit" skips NaN.
+    exact: rounds sum and mean once, from their exact values.
+
+    Sums of floats are computed in double precision and have the same bits for every file layout,
+    number of threads and device. NumPy adds f4 and f2 in their own precision.
+
+        >>> ooc.reduce(numpy.array([1, 2, 6])).mean
+        3.0
+    """
+    if nan not in ("propagate", "omit"):
+        raise ValueError(f"nan={nan!r} is neither 'propagate' nor 'omit'")
+    wanted = settings(given)
+    with reporting(wanted.progress) as progress:
+        values, stats = _ooc.reduce(open(x)._input, nan == "omit", exact, machine(wanted),
+                                    progress)
+    return Statistics(**values, stats=RunStats(stats))
+
+
+def sum(x: ArrayLike, **given: Unpack[Options]) -> Number:
+    """Returns the sum of all elements: of integers an int of any size, exact."""
+    return reduce(x, **given).sum
+
+
+def mean(x: ArrayLike, **given: Unpack[Options]) -> float:
+    """Returns the mean of all elements; NaN if there are none."""
+    return _or_nan(reduce(x, **given).mean)
+
+
+def var(x: ArrayLike, *, ddof: int = 0, **given: Unpack[Options]) -> float:
+    """Returns the variance; `ddof` as in numpy.var."""
+    found = reduce(x, **given)
+    if found.variance is None or found.count <= ddof:
+        return math.nan
+    return found.variance if ddof == 0 else found.variance * found.count / (found.count - ddof)
+
+
+def std(x: ArrayLike, *, ddof: int = 0, **given: Unpack[Options]) -> float:
+    """Returns the standard deviation; `ddof` as in numpy.std."""
+    if ddof == 0:
+        return _or_nan(reduce(x, **given).stddev)
+    return math.sqrt(var(x, ddof=ddof, **given))
+
+
+def min(x: ArrayLike, **given: Unpack[Options]) -> Number:
+    """Returns the smallest element. Raises ValueError if there are none."""
+    return _required(reduce(x, **given).min)
+
+
+def max(x: ArrayLike, **given: Unpack[Options]) -> Number:
+    """Returns the largest element. Raises ValueError if there are none."""
+    return _required(reduce(x, **given).max)
+
+
+def argmin(x: ArrayLike, **given: Unpack[Options]) -> int:
+    """Returns the first index of the smallest element, in row-major order."""
+    return int(_required(reduce(x, **given).argmin))
+
+
+def argmax(x: ArrayLike, **given: Unpack[Options]) -> int:
+    """Returns the first index of the largest element, in row-major order."""
+    return int(_required(reduce(x, **given).argmax))
+
+
+def _or_nan(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def _required(value: Number | None) -> Number:
+    if value is None:
+        raise ValueError("an empty array has no smallest and no largest element")
+    return value
+
+
+def _shown(value: Number | None) -> str:
+    return "–" if value is None else f"{value:,}" if isinstance(value, int) else f"{value!r}"

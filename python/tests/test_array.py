@@ -1,0 +1,143 @@
+import gzip
+import os
+import socket
+import threading
+
+import numpy as np
+import pytest
+from conftest import TYPES
+
+import ooc
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_rows_are_those_of_numpy(values, dtype):
+    array = values(dtype, 100, 3, 2)
+    np.save("a.npy", array)
+    for lazy in (ooc.open("a.npy"), ooc.open(array)):
+        assert lazy.shape == array.shape and lazy.dtype == array.dtype
+        assert (lazy.ndim, lazy.size, lazy.nbytes, len(lazy)) == (3, 600, array.nbytes, 100)
+        for rows in (slice(None), slice(10, 20), slice(-5, None), slice(90, 200), slice(7, 7)):
+            np.testing.assert_array_equal(np.asarray(lazy[rows]), array[rows])
+        np.testing.assert_array_equal(np.asarray(lazy[20:80][10:][:5]), array[30:35])
+        np.testing.assert_array_equal(lazy[3], array[3])
+        np.testing.assert_array_equal(lazy[-1], array[-1])
+        assert ooc.sum(lazy[20:30]) == pytest.approx(float(array[20:30].astype("f8").sum()))
+        with pytest.raises(IndexError):
+            lazy[100]
+
+
+def test_what_cannot_be_selected_is_refused():
+    lazy = ooc.open(np.ones((4, 4)))
+    for key in (slice(None, None, 2), (0, 1), (slice(1), slice(1))):
+        with pytest.raises(ooc.UsageError):
+            lazy[key]
+
+
+def test_raw_files_lists_and_patterns(values):
+    array = values("f4", 3000)
+    for i in range(3):
+        array[1000 * i:1000 * (i + 1)].tofile(f"part-{i}.f32")
+    for path in (["part-0.f32", "part-1.f32", "part-2.f32"], "part-*.f32"):
+        lazy = ooc.open(path)
+        assert lazy.shape == (3000,)
+        np.testing.assert_array_equal(np.asarray(lazy[900:2100]), array[900:2100])
+    array.tofile("x.bin")
+    np.testing.assert_array_equal(np.asarray(ooc.open("x.bin", "f4", offset=8)), array[2:])
+    np.testing.assert_array_equal(np.asarray(ooc.open("x.bin", np.float32)), array)
+    with pytest.raises(ooc.UsageError, match="no file matches"):
+        ooc.open("other-*.f32")
+
+
+def test_fortran_order(values):
+    array = np.asfortranarray(values("f8", 30, 4))
+    np.save("a.npy", array)
+    lazy = ooc.open("a.npy")
+    np.testing.assert_array_equal(np.asarray(lazy), array)
+    assert ooc.argmax(lazy) == array.argmax()
+    with pytest.raises(ooc.UsageError, match="Fortran order"):
+        lazy[1:2]
+
+
+def test_structs_and_bools(values):
+    dtype = np.dtype({"names": ["x", "n"], "formats": ["<f4", ">i2"], "offsets": [0, 6],
+                      "itemsize": 8})
+    array = np.zeros(10, dtype)
+    array["x"], array["n"] = values("f4", 10), values("i2", 10)
+    np.save("a.npy", array)
+    read = np.asarray(ooc.open("a.npy"))
+    for name in ("x", "n"):
+        np.testing.assert_array_equal(read[name], array[name])
+    bools = values("f4", 100) > 0
+    np.save("b.npy", bools)
+    assert ooc.open("b.npy").dtype == bool
+    np.testing.assert_array_equal(np.asarray(ooc.open("b.npy")), bools)
+    assert ooc.sum(bools) == ooc.sum("b.npy") == bools.sum()
+
+
+def test_memory_is_not_copied():
+    array = np.zeros(10, "f4")
+    lazy = ooc.open(array)
+    array[3] = 5
+    assert ooc.sum(lazy) == 5
+    assert ooc.sum(memoryview(array)) == 5
+    assert ooc.sum(array[::3]) == 5
+    del array
+    assert ooc.sum(lazy) == 5  # which keeps the memory
+
+
+def test_other_types_are_refused():
+    for wrong in (np.array(["a"]), np.array([1j]), np.array([None])):
+        with pytest.raises(ooc.BadInput):
+            ooc.open(wrong)
+
+
+def test_a_pipe_is_read_once(values):
+    array = values("f4", 100_000)
+    reading, writing = os.pipe()
+
+    def write():
+        with os.fdopen(writing, "wb") as file:
+            file.write(array.tobytes())
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    with os.fdopen(reading, "rb") as file:
+        lazy = ooc.open(file, "f4")
+        assert lazy.is_stream
+        with pytest.raises(ooc.UsageError, match="read once"):
+            ooc.histogram(lazy)
+        assert ooc.histogram(lazy, 10, (0, 100)).count == array.size
+        with pytest.raises(ooc.UsageError):
+            ooc.sum(lazy)
+    writer.join()
+
+
+def test_a_socket_is_a_stream():
+    ours, theirs = socket.socketpair()
+    theirs.sendall(np.arange(100, dtype="u1").tobytes())
+    theirs.close()
+    with ours:
+        assert ooc.sum(ooc.open(ours, "u1")) == 4950
+
+
+def test_formats_that_are_not_read_are_refused():
+    with gzip.open("a.f32", "wb") as file:
+        file.write(bytes(1000))
+    with pytest.raises(ooc.BadInput) as caught:
+        ooc.open("a.f32")
+    assert caught.value.cause == "bad_input" and caught.value.path == "a.f32"
+    with pytest.raises(OSError) as missing:
+        ooc.open("nothing.npy")
+    assert missing.value.errno == 2
+    assert missing.value.hint in "".join([str(missing.value),
+                                          *getattr(missing.value, "__notes__", [])])
+
+
+def test_a_notebook_shows_it():
+    html = ooc.open(np.zeros((1000, 2), "f4"))._repr_html_()
+    assert "1,000 × 2" in html and "8,000 bytes" in html
+
+
+def test_examples(examples):
+    examples(ooc)

@@ -1,0 +1,130 @@
+"""Options, progress, signals, threads."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import ooc
+
+
+def test_options_are_defaults_of_a_block():
+    array = np.ones(100_000, "f4")
+    with ooc.options(threads=1):
+        assert ooc.reduce(array).stats.run["streams"] == 1
+    with pytest.raises(ooc.UsageError, match="is no device"):
+        ooc.sum(array, device="tpu")
+    with pytest.raises(ooc.UsageError, match="is no size"):
+        ooc.sum(array, memory="much")
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        ooc.sum(array, thread=1)
+    for wrong in ({"memory": -1}, {"threads": -1}):
+        with pytest.raises(ooc.UsageError, match="negative"):
+            ooc.sum(array, **wrong)
+
+
+def test_too_little_memory_is_an_error_with_a_remedy():
+    np.save("a.npy", np.ones(10_000_000, "f4"))
+    with pytest.raises(MemoryError) as caught:
+        ooc.sum("a.npy", memory=1000)
+    assert "memory=" in caught.value.hint
+
+
+def test_progress_is_called_on_this_thread():
+    np.save("a.npy", np.ones(1_000_000, "f4"))
+    calls = []
+    ooc.sum("a.npy", progress=lambda done, total: calls.append(
+        (done, total, threading.get_ident())))
+    assert calls[-1] == (4_000_000, 4_000_000, threading.get_ident())
+
+
+def test_what_progress_raises_ends_the_call():
+    class Enough(Exception):
+        pass
+
+    def stop(done, total):
+        raise Enough
+
+    np.save("a.npy", np.ones(1_000_000, "f4"))
+    with pytest.raises(Enough):
+        ooc.sum("a.npy", progress=stop)
+    assert ooc.sum("a.npy") == 1_000_000
+
+
+def test_a_signal_ends_a_long_call():
+    with open("huge.f32", "wb") as file:
+        file.truncate(1 << 40)
+    program = ("import ooc, sys\n"
+               "try:\n"
+               "    print('begins', flush=True)\n"
+               "    ooc.reduce('huge.f32', device='cpu')\n"
+               "except KeyboardInterrupt:\n"
+               "    sys.exit(3)\n")
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
+    process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=60) == 3
+    process.stdout.close()
+
+
+def test_several_threads_at_once():
+    array = np.ones(1_000_000, "f4")
+    found = []
+    threads = [threading.Thread(target=lambda: found.append(ooc.sum(array, device="cpu")))
+               for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [1_000_000] * 4
+
+
+def test_other_python_threads_go_on():
+    with open("huge.u8", "wb") as file:
+        file.truncate(1 << 33)
+    ticks = []
+    done = threading.Event()
+
+    def tick():
+        while not done.wait(0.01):
+            ticks.append(1)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    calls = ooc.sum("huge.u8", progress=lambda *_: None)
+    done.set()
+    thread.join()
+    assert calls == 0 and len(ticks) > 3
+
+
+def test_nothing_is_printed(capfd):
+    ooc.sum(np.ones(100), progress=True)
+    captured = capfd.readouterr()
+    assert captured.out == captured.err == ""
+
+
+def test_files_are_written():
+    np.save("a.npy", np.arange(12, dtype="f4").reshape(3, 4))
+    small = ooc.convert("a.npy", "b.npy", "f2")
+    assert small.dtype == np.float16 and small.shape == (3, 4)
+    np.testing.assert_array_equal(np.load("b.npy"), np.load("a.npy"))
+    with pytest.raises(ooc.OutputError):
+        ooc.convert("a.npy", "b.npy")
+    ooc.convert("a.npy", "b.npy", "u1", overwrite=True)
+    with pytest.raises(ooc.BadInput):
+        ooc.convert(np.array([0.5]), "c.npy", "u1", strict=True)
+    assert not os.path.exists("c.npy")
+    raw = ooc.convert("a.npy", "d.f64", "f8")
+    assert raw.dtype == np.float64
+    product = ooc.matmul("a.npy", np.arange(8, dtype="f4").reshape(4, 2), "e.npy")
+    np.testing.assert_allclose(np.asarray(product),
+                               np.load("a.npy") @ np.arange(8).reshape(4, 2))
+
+
+def test_the_machine_is_known():
+    assert ooc.devices()[0] == "cpu"
+    assert ooc.__version__.count(".") == 2

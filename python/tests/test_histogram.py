@@ -1,0 +1,86 @@
+import numpy as np
+import pytest
+from conftest import TYPES
+
+import ooc
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("bins", [1, 7, 256])
+def test_counts_and_edges_are_those_of_numpy(values, dtype, bins):
+    array = values(dtype, 5000)
+    np.save("a.npy", array)
+    counts, edges = np.histogram(array.astype("f8"), bins)
+    for data in ("a.npy", array):
+        found = ooc.histogram(data, bins)
+        np.testing.assert_array_equal(found.counts, counts)
+        np.testing.assert_array_equal(found.edges, edges)
+    limited = ooc.histogram(array, bins, range=(-5, 20))
+    counts, edges = np.histogram(array.astype("f8"), bins, (-5, 20))
+    np.testing.assert_array_equal(limited.counts, counts)
+    np.testing.assert_array_equal(limited.edges, edges)
+    assert limited.below == (array < -5).sum() and limited.above == (array > 20).sum()
+
+
+def test_it_unpacks():
+    counts, edges = ooc.histogram(np.array([1, 2, 2]), 2)
+    assert counts.dtype == np.int64 and edges.dtype == np.float64
+    assert counts.tolist() == [1, 2] and edges.tolist() == [1, 1.5, 2]
+
+
+def test_bins_by_edges_and_rules(values):
+    array = values("f4", 3000)
+    edges = [-300, -10, -10, 0, 5, 250]
+    np.testing.assert_array_equal(ooc.histogram(array, edges).counts,
+                                  np.histogram(array.astype("f8"), edges)[0])
+    for rule in ("sqrt", "sturges", "scott"):
+        np.testing.assert_array_equal(ooc.histogram(array, rule).counts,
+                                      np.histogram(array.astype("f8"), rule)[0])
+    with pytest.raises(ooc.UsageError, match="is no rule"):
+        ooc.histogram(array, "doane")
+
+
+def test_nan_and_infinities_are_counted():
+    found = ooc.histogram(np.array([np.nan, np.inf, -np.inf, 1], "f4"), 4, (0, 2))
+    assert (found.nan, found.above, found.below, found.count) == (1, 1, 1, 4)
+    assert found.counts.sum() == 1
+
+
+def test_logarithmic_bins():
+    found = ooc.histogram(np.array([1, 10, 100.0]), 2, (1, 100), log=True)
+    np.testing.assert_allclose(found.edges, [1, 10, 100])
+
+
+def test_parts_add_up(values):
+    array = values("f4", 1_000_000)
+    np.save("a.npy", array)
+    whole = ooc.histogram("a.npy", 50, (-100, 100))
+    parts = [ooc.histogram(ooc.shard("a.npy", i, 3), 50, (-100, 100)) for i in range(3)]
+    assert parts[0] + parts[1] + parts[2] == whole
+    assert parts[0] != whole
+    with pytest.raises(ooc.UsageError, match="different edges"):
+        parts[0] + ooc.histogram(array, 50)
+
+
+def test_data_in_no_bins_is_an_error():
+    with pytest.raises(ooc.BadInput, match="no finite value"):
+        ooc.histogram(np.array([np.nan, np.nan]))
+    for wrong in (0, -1):
+        with pytest.raises(ValueError, match="less than one"):
+            ooc.histogram(np.ones(3), wrong)
+    with pytest.raises(TypeError):
+        ooc.histogram(np.ones(3), 2.5)
+    with pytest.raises(ValueError):
+        ooc.histogram(np.ones(3), range=(1, 0))
+
+
+def test_a_notebook_shows_a_picture(values):
+    picture = ooc.histogram(values("f4", 1000), 500)._repr_html_()
+    assert picture.count("<rect") == 100 and "currentColor" in picture
+    assert "1,000 values, 500 bins" in picture
+
+
+def test_examples(examples):
+    import ooc._histogram
+
+    examples(ooc._histogram)
