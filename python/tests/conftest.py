@@ -1,4 +1,5 @@
 import doctest
+import os
 import pathlib
 from collections.abc import Callable
 from typing import Any
@@ -13,10 +14,11 @@ TYPES = ("u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "f4", "f8")
 
 
 @pytest.fixture(autouse=True)
-def on_the_cpu(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Each test has a directory of its own, and runs on the CPU."""
+def on_a_device(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Each test has a directory of its own, and runs on the CPU unless OOC_TEST_DEVICE names
+    another device."""
     monkeypatch.chdir(tmp_path)
-    with ooc.options(device="cpu"):
+    with ooc.options(device=os.environ.get("OOC_TEST_DEVICE", "cpu")):
         yield
 
 

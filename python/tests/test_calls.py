@@ -14,7 +14,7 @@ import ooc
 
 def test_options_are_defaults_of_a_block():
     array = np.ones(100_000, "f4")
-    with ooc.options(threads=1):
+    with ooc.options(device="cpu", threads=1):
         assert ooc.reduce(array).stats.run["streams"] == 1
     with pytest.raises(ooc.UsageError, match="is no device"):
         ooc.sum(array, device="tpu")
