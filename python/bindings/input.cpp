@@ -1,9 +1,17 @@
 #include "input.hpp"
 
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
 #include <filesystem>
+#include <future>
 #include <ooc/error.hpp>
 #include <span>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -21,27 +29,77 @@ Input input_of(ooc::Source source, Input::Part part = {}, nb::object owner = {})
           std::move(owner)};
 }
 
+/// Device and inode of a file, which differ from those of another file that has taken its name. All
+/// 0 for an address.
+using Identity = std::array<std::uint64_t, 2>;
+
+std::vector<Identity> identities_of(const std::vector<std::filesystem::path>& files) {
+  std::vector<Identity> identities;
+  for (const std::filesystem::path& file : files) {
+    struct stat status {};
+    identities.push_back(::stat(file.c_str(), &status) == 0 ? Identity{status.st_dev, status.st_ino}
+                                                            : Identity{});
+  }
+  return identities;
+}
+
 Input open_files(const std::vector<std::string>& paths, const std::optional<std::string>& dtype,
                  std::uint64_t offset) {
   const std::vector<std::filesystem::path> files(paths.begin(), paths.end());
   const ooc::Format format = format_of(dtype, offset);
   const nb::gil_scoped_release released;
-  return input_of(ooc::open(files, format), [=](std::uint64_t first, std::uint64_t count) {
+  ooc::Source source = ooc::open(files, format);
+  const auto part = [=, identities = identities_of(files)](std::uint64_t first,
+                                                           std::uint64_t count) {
     ooc::Format some = format;
     some.skip = first;
     some.count = count;
-    return ooc::open(files, some);
+    ooc::Source elements = ooc::open(files, some);
+    const std::vector<Identity> now = identities_of(files);
+    const auto [before, after] = std::ranges::mismatch(identities, now);
+    if (before == identities.end()) return elements;
+    const std::filesystem::path& path = files[static_cast<std::size_t>(after - now.begin())];
+    throw ooc::Error(ooc::ErrorKind::input_changed,
+                     path.string() + ": is another file than when it was opened", {.path = path});
+  };
+  return input_of(std::move(source), part);
+}
+
+/// Calls `open` with a stop token on a thread of its own, and runs the handlers of signals
+/// meanwhile: a pipe may deliver nothing for long. What a handler raises stops it.
+template <class Open>
+ooc::Source open_interruptibly(Open open) {
+  std::promise<ooc::Source> promise;
+  std::future<ooc::Source> opened = promise.get_future();
+  std::jthread thread([&](const std::stop_token& stop) {
+    try {
+      promise.set_value(open(stop));
+    } catch (...) {
+      promise.set_exception(std::current_exception());
+    }
   });
+  const auto wait = [&] {
+    const nb::gil_scoped_release released;
+    return opened.wait_for(std::chrono::milliseconds(100));
+  };
+  while (wait() != std::future_status::ready) {
+    if (PyErr_CheckSignals() == 0) continue;
+    const nb::python_error raised;
+    const nb::gil_scoped_release released;
+    thread.request_stop();
+    thread.join();
+    throw raised;
+  }
+  return opened.get();
 }
 
 /// `owner` keeps the descriptor open.
 Input open_descriptor(int descriptor, const std::optional<std::string>& dtype, std::uint64_t offset,
                       std::string name, nb::object owner) {
   const ooc::Format format = format_of(dtype, offset);
-  ooc::Source source = [&] {
-    const nb::gil_scoped_release released;
-    return ooc::open(ooc::read_descriptor(descriptor, std::move(name)), format);
-  }();
+  ooc::Source source = open_interruptibly([&](const std::stop_token& stop) {
+    return ooc::open(ooc::read_descriptor(descriptor, name), format, stop);
+  });
   return input_of(std::move(source), {}, std::move(owner));
 }
 
@@ -60,15 +118,28 @@ Input open_memory(std::uintptr_t address, std::size_t bytes, std::string_view dt
       std::move(owner));
 }
 
-/// Returns `count` rows from row `first` on, which there must be.
+std::vector<std::uint64_t> shape_of(const Input& input) {
+  const ooc::Source& source = *input.source;
+  const std::optional<std::uint64_t> rows = source.rows();
+  // A shard may begin and end within a row.
+  if (!rows || source.is_section()) return {source.elements()};
+  std::vector<std::uint64_t> shape{*rows};
+  const std::span<const std::uint64_t> rest = source.row_shape();
+  shape.insert(shape.end(), rest.begin(), rest.end());
+  // Several files have rows, and no shape.
+  if (rest.empty() && source.columns() != 1) shape.push_back(*source.columns());
+  return shape;
+}
+
+/// Returns `count` rows from row `first` on.
 Input rows_of(const Input& input, std::uint64_t first, std::uint64_t count) {
   const ooc::Source& whole = *input.source;
-  if (!input.part || !whole.columns()) {
-    throw ooc::Error(ooc::ErrorKind::usage, whole.name() + ": has no rows to select");
+  std::vector<std::uint64_t> shape = shape_of(input);
+  if (!input.part || first > shape[0] || count > shape[0] - first) {
+    throw ooc::Error(ooc::ErrorKind::usage, whole.name() + ": has no such rows");
   }
-  const std::uint64_t columns = *whole.columns();
-  std::vector<std::uint64_t> shape{count};
-  shape.insert(shape.end(), whole.row_shape().begin(), whole.row_shape().end());
+  const std::uint64_t columns = whole.rows() ? whole.columns().value_or(1) : 1;
+  shape[0] = count;
   ooc::Source rows = [&] {
     const nb::gil_scoped_release released;
     return input.part(first * columns, count * columns);
@@ -82,14 +153,6 @@ Input rows_of(const Input& input, std::uint64_t first, std::uint64_t count) {
 
 Input shard_of(const Input& input, std::uint64_t index, std::uint64_t count) {
   return input_of(ooc::shard(*input.source, index, count), {}, input.owner);
-}
-
-std::vector<std::uint64_t> shape_of(const Input& input) {
-  const std::span<const std::uint64_t> rest = input.source->row_shape();
-  const std::optional<std::uint64_t> rows = input.source->rows();
-  std::vector<std::uint64_t> shape{rows ? *rows : input.source->elements()};
-  if (rows) shape.insert(shape.end(), rest.begin(), rest.end());
-  return shape;
 }
 
 /// Returns the fields of a struct: name, code, number of elements and offset.

@@ -148,18 +148,18 @@ nb::tuple convert(const Input& input, const std::string& path,
         return ooc::convert(coordinator, *input.source, target, {.strict = strict, .clip = clip},
                             pass);
       });
-  return nb::make_tuple(found.count, found.inexact, RunStats{std::move(stats), true});
+  return nb::make_tuple(found.count, found.overflowed, RunStats{std::move(stats), true});
 }
 
-RunStats matmul(const Input& a, const Input& b, const std::string& path,
-                const std::optional<std::string>& dtype, bool replace, const Machine& machine,
-                const nb::object& progress) {
-  const ooc::Target target = target_of(path, dtype, {}, replace);
+nb::tuple matmul(const Input& a, const Input& b, const std::string& path, bool replace,
+                 const Machine& machine, const nb::object& progress) {
+  const ooc::Target target = target_of(path, {}, {}, replace);
   auto result =
       run_on(machine, progress, [&](ooc::Coordinator& coordinator, const ooc::PassOptions& pass) {
         return ooc::matmul(coordinator, *a.source, *b.source, target, {}, pass);
       });
-  return {std::move(result.stats), true};
+  return nb::make_tuple(ooc::code_of(ooc::product_type(*a.source)),
+                        RunStats{std::move(result.stats), true});
 }
 
 /// Copies elements to memory, each to its place.
@@ -180,11 +180,14 @@ struct CopyTo {
   void merge(Partial& total, const Partial& part) const { total += part; }
 };
 
-/// Copies all elements to memory at `address`; structs as they are in the file.
-RunStats read_into(const Input& input, std::uintptr_t address, Machine machine,
+/// Copies all elements to `bytes` bytes of memory at `address`; structs as they are in the file.
+RunStats read_into(const Input& input, std::uintptr_t address, std::uint64_t bytes, Machine machine,
                    const nb::object& progress) {
   machine.devices = {-1};
   const ooc::Source& source = *input.source;
+  if (bytes != source.bytes()) {
+    throw ooc::Error(ooc::ErrorKind::internal, source.name() + ": has another size");
+  }
   auto* const memory = reinterpret_cast<std::byte*>(address);
   return run_on(machine, progress,
                 [&](ooc::Coordinator& coordinator, const ooc::PassOptions& pass) -> RunStats {
@@ -230,10 +233,13 @@ void bind_passes(nb::module_& module) {
              nb::sig("def convert(input: Input, path: str, dtype: str | None, shape: "
                      "Sequence[int], strict: bool, clip: bool, replace: bool, machine: Machine, "
                      "progress: object | None) -> tuple[int, int, RunStats]"));
-  module.def("matmul", matmul, nb::arg("a"), nb::arg("b"), nb::arg("path"), nb::arg("dtype").none(),
-             nb::arg("replace"), nb::arg("machine"), nb::arg("progress").none());
-  module.def("read_into", read_into, nb::arg("input"), nb::arg("address"), nb::arg("machine"),
-             nb::arg("progress").none());
+  module.def("matmul", matmul, nb::arg("a"), nb::arg("b"), nb::arg("path"), nb::arg("replace"),
+             nb::arg("machine"), nb::arg("progress").none(),
+             nb::sig("def matmul(a: Input, b: Input, path: str, replace: bool, machine: Machine, "
+                     "progress: object | None) -> tuple[str, RunStats]"));
+  module.def("read_into", read_into, nb::arg("input"), nb::arg("address"), nb::arg("bytes"),
+             nb::arg("machine"), nb::arg("progress").none());
+  module.def("end_calls", [] { Calls::all().end(); });
   module.def("gpus", [] { return ooc::detail::cuda_facts().gpus.size(); });
   module.attr("version") = OOC_PYTHON_VERSION;
 }

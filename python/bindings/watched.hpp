@@ -1,6 +1,8 @@
 #pragma once
 
+#include <condition_variable>
 #include <exception>
+#include <mutex>
 #include <ooc/coordinator.hpp>
 #include <stop_token>
 #include <utility>
@@ -9,17 +11,63 @@
 
 namespace ooc_python {
 
+/// The calls in progress. The interpreter must not end while one is: its thread would end where no
+/// exception may pass.
+class Calls {
+ public:
+  static Calls& all() {
+    static Calls calls;
+    return calls;
+  }
+
+  /// Stops all calls, and waits for them.
+  void end() {
+    const nb::gil_scoped_release released;
+    stop_.request_stop();
+    std::unique_lock lock(mutex_);
+    none_left_.wait(lock, [this] { return running_ == 0; });
+  }
+
+  std::stop_token stop_token() const { return stop_.get_token(); }
+  bool has_ended() const { return stop_.stop_requested(); }
+  void begin_one() {
+    const std::scoped_lock lock(mutex_);
+    ++running_;
+  }
+  void end_one() {
+    const std::scoped_lock lock(mutex_);
+    if (--running_ == 0) none_left_.notify_all();
+  }
+
+ private:
+  std::stop_source stop_;
+  std::mutex mutex_;
+  std::condition_variable none_left_;
+  int running_ = 0;
+};
+
+/// One of the calls.
+class Call {
+ public:
+  Call() { Calls::all().begin_one(); }
+  ~Call() { Calls::all().end_one(); }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+};
+
 /// Calls `pass` with the options of a pass, and without the GIL. About ten times a second, the
 /// handlers of signals run, and `progress`, which may be None, is called with the bytes that are
 /// done and all of them (0: not known). An exception from either stops the pass, and is thrown when
 /// its threads have ended.
 template <class Pass>
 auto watched(const nb::object& progress, Pass&& pass) {
+  const Call call;  // until this thread has the GIL again
   std::stop_source stop;
+  const std::stop_callback at_exit(Calls::all().stop_token(), [&stop] { stop.request_stop(); });
   std::exception_ptr raised;
   ooc::PassOptions options{.stop = stop.get_token()};
   options.progress = [&](const ooc::Progress& done) {
-    if (raised) return;
+    if (raised || Calls::all().has_ended()) return;
     const nb::gil_scoped_acquire gil;
     try {
       if (PyErr_CheckSignals() != 0) nb::raise_python_error();

@@ -1,4 +1,5 @@
 import gzip
+import io
 import os
 import socket
 import threading
@@ -87,9 +88,22 @@ def test_memory_is_not_copied():
 
 
 def test_other_types_are_refused():
-    for wrong in (np.array(["a"]), np.array([1j]), np.array([None])):
+    for wrong in (np.array(["a"]), np.array([1j]), np.array([None]), np.ones(3, np.longdouble)):
         with pytest.raises(ooc.BadInput):
             ooc.open(wrong)
+    with pytest.raises(ooc.UsageError, match="mask"):
+        ooc.open(np.ma.masked_array([1, 2], [0, 1]))
+    np.ones(4).tofile("a.bin")
+    for dtype in (np.longdouble, "f16", np.complex128):
+        with pytest.raises(ooc.UsageError):
+            ooc.open("a.bin", dtype)
+    with pytest.raises(ooc.UsageError, match="negative"):
+        ooc.open("a.bin", "f4", offset=-1)
+    with pytest.raises(ooc.UsageError, match="no files"):
+        ooc.sum([])
+    for key in (None, ..., "x", 3.0):
+        with pytest.raises(TypeError):
+            ooc.open(np.ones(3))[key]
 
 
 def test_a_pipe_is_read_once(values):
@@ -102,7 +116,7 @@ def test_a_pipe_is_read_once(values):
 
     writer = threading.Thread(target=write)
     writer.start()
-    with os.fdopen(reading, "rb") as file:
+    with os.fdopen(reading, "rb", buffering=0) as file:
         lazy = ooc.open(file, "f4")
         assert lazy.is_stream
         with pytest.raises(ooc.UsageError, match="read once"):
@@ -111,6 +125,57 @@ def test_a_pipe_is_read_once(values):
         with pytest.raises(ooc.UsageError):
             ooc.sum(lazy)
     writer.join()
+
+
+def test_a_file_is_read_from_where_it_is():
+    np.arange(100, dtype="f4").tofile("a.f32")
+    with open("a.f32", "rb") as file:
+        file.read(40)
+        lazy = ooc.open(file, "f4")
+    assert ooc.sum(lazy) == sum(range(10, 100))  # though it is closed
+    reading, writing = os.pipe()
+    os.close(writing)
+    with os.fdopen(reading, "rb") as file, pytest.raises(ooc.UsageError, match="read ahead"):
+        ooc.open(file, "f4")
+    for wrong in (io.StringIO("a"), io.BytesIO(b"abcd")):
+        with pytest.raises(ooc.UsageError):
+            ooc.open(wrong)
+
+
+def test_a_slice_is_of_the_same_file(tmp_path, monkeypatch):
+    np.save("a.npy", np.ones(10))
+    lazy = ooc.open("a.npy")
+    np.save("b.npy", np.zeros(10))
+    os.replace("b.npy", "a.npy")
+    with pytest.raises(ooc.InputChanged, match="another file"):
+        lazy[:5]
+
+
+def test_rows_of_several_files(values):
+    array = values("f4", 150, 12)
+    np.save("a.npy", array[:100])
+    np.save("b.npy", array[100:])
+    lazy = ooc.open(["a.npy", "b.npy"])
+    assert lazy.shape == (150, 12)
+    np.testing.assert_array_equal(np.asarray(lazy), array)
+    np.testing.assert_array_equal(np.asarray(lazy[95:105]), array[95:105])
+    assert ooc.convert(lazy, "c.npy").shape == (150, 12)
+
+
+def test_shards_have_one_dimension(values):
+    array = values("f8", 300, 500)
+    np.save("a.npy", array)
+    parts = [np.asarray(ooc.shard("a.npy", i, 3)) for i in range(3)]
+    np.testing.assert_array_equal(np.concatenate(parts), array.ravel())
+    for index, count in ((3, 3), (-1, 3), (0, 0)):
+        with pytest.raises(ooc.UsageError, match="no part"):
+            ooc.shard("a.npy", index, count)
+
+
+def test_an_array_does_not_change():
+    lazy = ooc.open(np.ones(3))
+    with pytest.raises(AttributeError):
+        lazy.dtype = np.dtype("u1")
 
 
 def test_a_socket_is_a_stream():

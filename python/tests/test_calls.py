@@ -71,6 +71,37 @@ def test_a_signal_ends_a_long_call():
     process.stdout.close()
 
 
+def test_a_signal_ends_the_opening_of_a_pipe():
+    reading, writing = os.pipe()
+    program = ("import ooc, os, sys\n"
+               "file = os.fdopen(int(sys.argv[1]), 'rb', buffering=0)\n"
+               "try:\n"
+               "    print('begins', flush=True)\n"
+               "    ooc.open(file, 'f4')\n"
+               "except KeyboardInterrupt:\n"
+               "    sys.exit(3)\n")
+    process = subprocess.Popen([sys.executable, "-c", program, str(reading)], pass_fds=[reading],
+                               stdout=subprocess.PIPE)
+    process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=60) == 3
+    process.stdout.close()
+    os.close(reading)
+    os.close(writing)
+
+
+def test_the_interpreter_may_end_during_a_call():
+    with open("huge.f32", "wb") as file:
+        file.truncate(1 << 40)
+    program = ("import ooc, threading, time\n"
+               "threading.Thread(target=ooc.reduce, args=['huge.f32'], "
+               "kwargs={'device': 'cpu'}, daemon=True).start()\n"
+               "time.sleep(0.5)\n")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+                          timeout=60, check=False)
+    assert done.returncode == 0 and "terminate" not in done.stderr
+
+
 def test_several_threads_at_once():
     array = np.ones(1_000_000, "f4")
     found = []
@@ -115,11 +146,17 @@ def test_files_are_written():
     with pytest.raises(ooc.OutputError):
         ooc.convert("a.npy", "b.npy")
     ooc.convert("a.npy", "b.npy", "u1", overwrite=True)
+    with pytest.warns(UserWarning, match="1 of 2 values are beyond"):
+        ooc.convert(np.array([1.0, 300]), "b.npy", "u1", overwrite=True)
+    assert ooc.convert("a.npy", "plain.bin").dtype == np.float32
     with pytest.raises(ooc.BadInput):
         ooc.convert(np.array([0.5]), "c.npy", "u1", strict=True)
     assert not os.path.exists("c.npy")
     raw = ooc.convert("a.npy", "d.f64", "f8")
     assert raw.dtype == np.float64
+    np.save("f.npy", np.asfortranarray(np.ones((4, 3), "f4")))
+    with pytest.raises(ooc.BadInput, match="Fortran"):
+        ooc.matmul("a.npy", "f.npy", "g.npy")
     product = ooc.matmul("a.npy", np.arange(8, dtype="f4").reshape(4, 2), "e.npy")
     np.testing.assert_allclose(np.asarray(product),
                                np.load("a.npy") @ np.arange(8).reshape(4, 2))

@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pytest
 from conftest import TYPES
@@ -58,6 +60,9 @@ def test_parts_add_up(values):
     parts = [ooc.histogram(ooc.shard("a.npy", i, 3), 50, (-100, 100)) for i in range(3)]
     assert parts[0] + parts[1] + parts[2] == whole
     assert parts[0] != whole
+    assert whole.stats is not None
+    assert pickle.loads(pickle.dumps(whole.stats)).run == whole.stats.run
+    assert pickle.loads(pickle.dumps(whole)) == whole
     with pytest.raises(ooc.UsageError, match="different edges"):
         parts[0] + ooc.histogram(array, 50)
 
@@ -68,8 +73,19 @@ def test_data_in_no_bins_is_an_error():
     for wrong in (0, -1):
         with pytest.raises(ValueError, match="less than one"):
             ooc.histogram(np.ones(3), wrong)
+    for wrong in (2**20 + 1, 2**64):
+        with pytest.raises(ooc.UsageError, match="more than 1,048,576"):
+            ooc.histogram(np.ones(3), wrong)
     with pytest.raises(TypeError):
         ooc.histogram(np.ones(3), 2.5)
+    for edges in ([], [1]):
+        with pytest.raises(ooc.UsageError, match="two edges"):
+            ooc.histogram(np.ones(3), edges)
+    with pytest.raises(ooc.UsageError, match="double precision"):
+        ooc.histogram(np.ones(3, "i8"), [2**53, 2**53 + 1])
+    for limits in ((1,), (0, 1, 2)):
+        with pytest.raises(ValueError):
+            ooc.histogram(np.ones(3), range=limits)
     with pytest.raises(ValueError):
         ooc.histogram(np.ones(3), range=(1, 0))
 

@@ -40,6 +40,9 @@ void require_matrix(const Source& source) {
     fail("holds " + std::string(name_of(element)) + ", a product takes f2, bf16, f4 or f8", "",
          std::move(remedies));
   }
+  if (source.by_columns()) {
+    fail("is stored column by column (Fortran order)", "save it in C order");
+  }
   if (source.shape().size() != 2) {
     fail(source.shape().empty() ? "has no shape"
                                 : "has the shape " + shape_of(source) + ", which is no matrix",

@@ -14,6 +14,8 @@ Files are opened lazily, and read at the speed of the disk, on the CPU or on a G
     [250, 250, 250, 250]
 """
 
+import atexit as _atexit
+
 from ._array import Array, open, shard
 from ._errors import (
     BadInput,
@@ -44,7 +46,10 @@ from ._statistics import (
     sum,
     var,
 )
+from ._ooc import end_calls as _end_calls
 from ._ooc import version as __version__
+
+_atexit.register(_end_calls)
 
 __all__ = [
     "Array",

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import glob
+import io
+import operator
 import os
+import socket
+import ssl
+import stat
 from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, SupportsIndex, Union
@@ -21,7 +26,7 @@ if TYPE_CHECKING:
     ArrayLike: TypeAlias = Union[
         "Array", str, os.PathLike[str], Sequence[Union[str, os.PathLike[str]]], Any]
 
-_most_shown = 5  # rows of an array in a notebook
+_largest_item = 8  # bytes of a number
 
 
 class Array:
@@ -30,9 +35,16 @@ class Array:
     Immutable; any thread may use it.
     """
 
+    __slots__ = ("_dtype", "_input")
+
     def __init__(self, source: _ooc.Input) -> None:
         self._input = source
-        self.dtype: np.dtype[Any] = _dtype_of(source)
+        self._dtype = _dtype_of(source)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the elements as they are read."""
+        return self._dtype
 
     @property
     def name(self) -> str:
@@ -77,7 +89,7 @@ class Array:
         if isinstance(key, tuple):
             raise UsageError(f"{self.name}: only rows can be selected",
                              hint="read the rows with numpy.asarray(a[i:j]), then the columns")
-        index = key.__index__()
+        index = operator.index(key)
         if not -len(self) <= index < len(self):
             raise IndexError(f"index {index} is out of bounds for {len(self)} rows")
         return np.asarray(self._rows(index % len(self), 1))[0]
@@ -96,7 +108,8 @@ class Array:
             raise UsageError(f"{self.name}: is a stream, whose length is not known")
         values = np.empty(self.size, self.dtype)
         with reporting(settings({}).progress) as progress:
-            _ooc.read_into(self._input, values.ctypes.data, machine(settings({})), progress)
+            _ooc.read_into(self._input, values.ctypes.data, values.nbytes, machine(settings({})),
+                           progress)
         shaped = values.reshape(self.shape[::-1]).T if self._input.by_columns else values.reshape(
             self.shape)
         return shaped if dtype is None else shaped.astype(dtype, copy=False)
@@ -120,7 +133,8 @@ def open(x: ArrayLike, dtype: Any = None, *, offset: int = 0) -> Array:
 
     x: a path, an address (https, s3), a list of them, a pattern ("run-*.npy"), an array in memory
     (NumPy's, or of anything that has the buffer protocol or DLPack on the host), which is not
-    copied, or a pipe, socket or file object with a descriptor, which is read once.
+    copied, or a pipe, socket or file object with a descriptor, which is read once, from where it
+    is. A pipe must have been opened with buffering=0.
     dtype: of raw files, unless their extension names it (.f32, .u16, ...).
     offset: bytes to skip at the beginning of each raw file.
 
@@ -131,14 +145,20 @@ def open(x: ArrayLike, dtype: Any = None, *, offset: int = 0) -> Array:
             raise UsageError("an array that is open has its type already")
         return x
     code = None if dtype is None else _code_of(dtype)
+    if offset < 0:
+        raise UsageError(f"offset={offset} is negative")
     if isinstance(x, (str, os.PathLike)):
-        return Array(_ooc.open_files(_matches(os.fspath(x)), code, offset))
-    if isinstance(x, (list, tuple)) and x and all(isinstance(p, (str, os.PathLike)) for p in x):
+        path = os.fspath(x)
+        if _is_pipe(path):
+            with io.open(path, "rb", buffering=0) as file:
+                return _stream(file, code, offset)
+        return Array(_ooc.open_files(_matches(path), code, offset))
+    if isinstance(x, (list, tuple)) and all(isinstance(p, (str, os.PathLike)) for p in x):
+        if not x:
+            raise UsageError("no files are given")
         return Array(_ooc.open_files([os.fspath(path) for path in x], code, offset))
-    if hasattr(x, "fileno") and not isinstance(x, np.memmap):
-        name = getattr(x, "name", None)
-        return Array(_ooc.open_descriptor(x.fileno(), code, offset,
-                                          name if isinstance(name, str) else "the input", x))
+    if isinstance(x, (io.IOBase, socket.socket)):
+        return _stream(x, code, offset)
     if dtype is not None or offset:
         raise UsageError("an array in memory has its type already")
     return _in_memory(x)
@@ -147,8 +167,11 @@ def open(x: ArrayLike, dtype: Any = None, *, offset: int = 0) -> Array:
 def shard(x: ArrayLike, index: int, count: int) -> Array:
     """Returns one of `count` parts of about equal size, so that several processes share the data.
 
-    Results of all parts merge by `+`, if they are histograms with a range.
+    Histograms of all parts with the same range merge by `+`. A part has one dimension: it may begin
+    and end within a row.
     """
+    if not 0 <= index < count:
+        raise UsageError(f"there is no part {index} of {count}")
     return Array(open(x)._input.shard(index=index, count=count))
 
 
@@ -161,16 +184,58 @@ def _matches(path: str) -> list[str]:
     return [path]
 
 
+def _is_pipe(path: str) -> bool:
+    try:
+        return stat.S_ISFIFO(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+class _Descriptor:
+    """A descriptor that is closed when nothing refers to it."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def __del__(self) -> None:
+        os.close(self._descriptor)
+
+
+def _stream(x: Any, code: str | None, offset: int) -> Array:
+    """Opens a file object or socket, by a descriptor of its own. What the object has read ahead
+    would be missing, so its kind must not do that."""
+    if isinstance(x, ssl.SSLSocket):
+        raise UsageError("the descriptor of a TLS socket delivers encrypted bytes")
+    if isinstance(x, io.TextIOBase):
+        raise UsageError("a text file has no numbers", hint="open it with mode 'rb'")
+    try:
+        descriptor = os.dup(x.fileno())
+    except io.UnsupportedOperation as error:
+        raise UsageError(f"{type(x).__name__} has no descriptor",
+                         hint="numpy.frombuffer(x.getbuffer(), dtype)") from error
+    owner = _Descriptor(descriptor)
+    if not isinstance(x, (io.RawIOBase, socket.socket)):
+        if not x.seekable():
+            raise UsageError("a pipe with a buffer may have been read ahead",
+                             hint="open it with buffering=0")
+        os.lseek(descriptor, x.tell(), os.SEEK_SET)
+    name = getattr(x, "name", None)
+    return Array(_ooc.open_descriptor(descriptor, code, offset,
+                                      name if isinstance(name, str) else "the input", owner))
+
+
 def _in_memory(x: Any) -> Array:
     if isinstance(x, (str, bytes)):
         raise UsageError("bytes in memory have no type", hint="numpy.frombuffer(x, dtype)")
+    if isinstance(x, np.ma.MaskedArray):
+        raise UsageError("a masked array: its mask would be ignored", hint="x.compressed()")
     if isinstance(x, np.ndarray):
         values = x
     elif hasattr(x, "__dlpack__") and not hasattr(x, "__array__"):
         values = np.from_dlpack(x)
     else:
         values = np.asarray(x)
-    if values.dtype == object or values.dtype.kind not in "biuf":
+    if values.dtype.kind not in "biuf" or values.dtype.itemsize > _largest_item:
         raise BadInput(f"an array in memory: {values.dtype} is no type that can be read",
                        cause="bad_input")
     if values.ndim == 0:
@@ -187,9 +252,11 @@ def _in_memory(x: Any) -> Array:
 
 def _code_of(dtype: Any) -> str:
     """Returns the type as the library names it: a text is passed on, for example 'bf16'."""
-    if isinstance(dtype, str):
+    if isinstance(dtype, str) and dtype.lstrip("<>=") != "f16":  # 16 bytes in NumPy
         return dtype
     code: str = np.dtype(dtype).str
+    if np.dtype(dtype).itemsize > _largest_item and np.dtype(dtype).names is None:
+        raise UsageError(f"{np.dtype(dtype)} is no type that can be read")
     return code
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from . import _ooc
@@ -24,27 +25,33 @@ def convert(x: ArrayLike, out: str | os.PathLike[str], dtype: Any = None, *, str
     dtype: default: the type of `x`.
     strict: raise BadInput if a value would change.
     clip: values beyond the type become its largest or smallest.
+
+    Warns if values were beyond the type: of floats they are infinite then.
     """
     wanted = settings(given)
     array = open(x)
     shape = [] if array.is_stream else list(array.shape)
     code = None if dtype is None else _code_of(dtype)
     with reporting(wanted.progress) as progress:
-        _ooc.convert(array._input, os.fspath(out), code, shape, strict, clip, overwrite,
-                     machine(wanted), progress)
-    return open(out, code if not os.fspath(out).endswith(".npy") else None)
+        count, beyond, _ = _ooc.convert(array._input, os.fspath(out), code, shape, strict, clip,
+                                         overwrite, machine(wanted), progress)
+    if beyond:
+        warnings.warn(f"{beyond:,} of {count:,} values are beyond the type", stacklevel=2)
+    return _reopened(out, code or array._input.code)
 
 
-def matmul(a: ArrayLike, b: ArrayLike, out: str | os.PathLike[str], dtype: Any = None, *,
-           overwrite: bool = False, **given: Unpack[Options]) -> Array:
+def matmul(a: ArrayLike, b: ArrayLike, out: str | os.PathLike[str], *, overwrite: bool = False,
+           **given: Unpack[Options]) -> Array:
     """Writes the product of two matrices to a file, and returns it as a lazy array.
 
-    The matrices may be larger than all memory. `dtype` is that of the product; by default f8 for f8
-    inputs, else f4.
+    The matrices may be larger than all memory. The product has f8 if they have, else f4.
     """
     wanted = settings(given)
     with reporting(wanted.progress) as progress:
-        _ooc.matmul(open(a)._input, open(b)._input, os.fspath(out),
-                    None if dtype is None else _code_of(dtype), overwrite, machine(wanted),
-                    progress)
-    return open(out)
+        code, _ = _ooc.matmul(open(a)._input, open(b)._input, os.fspath(out), overwrite,
+                              machine(wanted), progress)
+    return _reopened(out, code)
+
+
+def _reopened(out: str | os.PathLike[str], code: str) -> Array:
+    return open(out, None if os.fspath(out).lower().endswith(".npy") else code)

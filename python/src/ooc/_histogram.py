@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     Bins: TypeAlias = Union[int, str, Sequence[float], NDArray[Any]]
 
+_most_bins = 1 << 20
 _rules = ("sqrt", "sturges", "scott")  # of numpy.histogram_bin_edges
 
 
@@ -99,10 +100,20 @@ def histogram(x: ArrayLike, bins: Bins = 10, range: tuple[float, float] | None =
     elif np.ndim(bins) == 0:
         number = operator.index(bins)  # type: ignore[arg-type]
     else:
-        edges = [float(edge) for edge in np.asarray(bins)]
+        edges = [float(edge) for edge in bins]  # type: ignore[union-attr]
+        if len(edges) < 2:
+            raise UsageError("bins have two edges at least")
+        if any(isinstance(exact, (int, np.integer)) and int(edge) != int(exact)
+               for edge, exact in zip(edges, bins)):  # type: ignore[arg-type]
+            raise UsageError("an edge is an integer that double precision does not have")
     if isinstance(number, int) and number < 1:
         raise UsageError(f"bins={number} is less than one")
-    limits = None if range is None else (float(range[0]), float(range[1]))
+    if isinstance(number, int) and number > _most_bins:
+        raise UsageError(f"bins={number} is more than {_most_bins:,}")
+    limits = None
+    if range is not None:
+        lower, upper = range
+        limits = (float(lower), float(upper))
     array = open(x)
     if limits is None and not edges and isinstance(number, int) and not log:
         if array.is_stream:

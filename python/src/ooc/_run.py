@@ -12,23 +12,23 @@ from . import _ooc
 class RunStats:
     """Statistics of the passes of a call."""
 
+    seconds: float
+    """The time of all passes."""
+    nbytes: int
+    """The bytes of the data."""
+    passes: int
+    """How often the data were read."""
+
     def __init__(self, stats: _ooc.RunStats) -> None:
-        self._stats = stats
+        self._stats: _ooc.RunStats | None = stats
+        self.seconds = stats.seconds
+        self.nbytes = stats.nbytes
+        self.passes = stats.passes
 
-    @property
-    def seconds(self) -> float:
-        """The time of all passes."""
-        return self._stats.seconds
-
-    @property
-    def nbytes(self) -> int:
-        """The bytes of the data."""
-        return self._stats.nbytes
-
-    @property
-    def passes(self) -> int:
-        """How often the data were read."""
-        return self._stats.passes
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickles plain values: results travel between processes."""
+        return {"_stats": None, "seconds": self.seconds, "nbytes": self.nbytes,
+                "passes": self.passes, "run": self.run}
 
     @property
     def reasons(self) -> list[str]:
@@ -38,6 +38,7 @@ class RunStats:
     @cached_property
     def run(self) -> dict[str, Any]:
         """The object `run` of what `ooc-run --json` prints: device, stages, memory and more."""
+        assert self._stats is not None  # else it was pickled with this
         run: dict[str, Any] = json.loads(self._stats.json())
         return run
 
