@@ -17,6 +17,7 @@
 #include <random>
 #include <vector>
 
+#include "io/dataset/npy_text.hpp"
 #include "support/data_file.hpp"
 #include "support/devices.hpp"
 #include "support/faulty_engine.hpp"
@@ -285,7 +286,11 @@ TEST_P(MatmulTest, RefusesWhatDoesNotFitTogether) {
   refuse(ErrorKind::bad_input, "holds uint8", bytes, bytes);
   const Source small = matrix("s.f32", std::vector<float>(5), 3, 2);
   refuse(ErrorKind::bad_input, "5 elements, not the 3 x 2", a, small);
-  EXPECT_EQ(dir_.names(), (std::vector<std::string>{"a.f32", "b.f32", "b.u8", "d.f64", "s.f32"}));
+  const std::string header = test::header_of("'<f4'", "True", "(3, 2)");
+  const Source by_columns = open(dir_.write("f.npy", test::npy(header, 24)), {.by_columns = true});
+  refuse(ErrorKind::bad_input, "Fortran order", a, by_columns);
+  EXPECT_EQ(dir_.names(),
+            (std::vector<std::string>{"a.f32", "b.f32", "b.u8", "d.f64", "f.npy", "s.f32"}));
 }
 
 TEST(ProductType, IsThatOfTheFileThatAProductWrites) {
