@@ -47,9 +47,10 @@ void set_exception(const ooc::Error& error) {
   const ooc::ErrorDetails& details = error.details();
   const nb::object exception =
       nb::module_::import_("ooc._errors")
-          .attr("exception_for")(ooc::to_string(error.kind()), std::string(error.what()),
-                                 details.path.string(), details.offset, details.errno_value,
-                                 details.why, advice_of(details));
+          .attr("exception_for")(ooc::to_string(error.kind()), text_of(error.what()),
+                                 text_of(details.path.native()), details.offset,
+                                 details.errno_value, text_of(details.why),
+                                 text_of(advice_of(details)));
   PyErr_SetObject(exception.type().ptr(), exception.ptr());
 }
 

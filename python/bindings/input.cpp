@@ -43,9 +43,8 @@ std::vector<Identity> identities_of(const std::vector<std::filesystem::path>& fi
   return identities;
 }
 
-Input open_files(const std::vector<std::string>& paths, const std::optional<std::string>& dtype,
-                 std::uint64_t offset) {
-  const std::vector<std::filesystem::path> files(paths.begin(), paths.end());
+Input open_files(const std::vector<std::filesystem::path>& files,
+                 const std::optional<std::string>& dtype, std::uint64_t offset) {
   const ooc::Format format = format_of(dtype, offset);
   const nb::gil_scoped_release released;
   ooc::Source source = ooc::open(files, format);
@@ -170,7 +169,9 @@ std::vector<nb::object> fields_of(const Input& input) {
 
 void bind_input(nb::module_& module) {
   nb::class_<Input>(module, "Input")
-      .def_prop_ro("name", [](const Input& input) { return input.source->name(); })
+      .def_prop_ro(
+          "name", [](const Input& input) { return text_of(input.source->name()); },
+          nb::sig("def name(self) -> str"))
       .def_prop_ro("format", [](const Input& input) { return input.source->format; })
       .def_prop_ro("type_reason", [](const Input& input) { return input.source->type_reason; })
       .def_prop_ro("nbytes", [](const Input& input) { return input.source->bytes(); })
@@ -193,8 +194,9 @@ void bind_input(nb::module_& module) {
                    })
       .def("rows", rows_of, nb::arg("first"), nb::arg("count"))
       .def("shard", shard_of, nb::arg("index"), nb::arg("count"));
-  module.def("open_files", open_files, nb::arg("paths"), nb::arg("dtype").none(),
-             nb::arg("offset"));
+  module.def(
+      "open_files", open_files, nb::arg("paths"), nb::arg("dtype").none(), nb::arg("offset"),
+      nb::sig("def open_files(paths: Sequence[str], dtype: str | None, offset: int) -> Input"));
   module.def("open_descriptor", open_descriptor, nb::arg("descriptor"), nb::arg("dtype").none(),
              nb::arg("offset"), nb::arg("name"), nb::arg("owner"));
   module.def("open_memory", open_memory, nb::arg("address"), nb::arg("bytes"), nb::arg("dtype"),

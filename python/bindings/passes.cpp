@@ -131,14 +131,14 @@ nb::tuple histogram(const Input& input, const nb::object& bins, const nb::object
                         found.nan, found.count, RunStats{std::move(stats)});
 }
 
-ooc::Target target_of(const std::string& path, const std::optional<std::string>& dtype,
+ooc::Target target_of(const std::filesystem::path& path, const std::optional<std::string>& dtype,
                       std::vector<std::uint64_t> shape, bool replace) {
   ooc::Target target{.path = path, .shape = std::move(shape), .replace = replace};
   if (dtype) target.type = ooc::parse_dtype(*dtype);
   return target;
 }
 
-nb::tuple convert(const Input& input, const std::string& path,
+nb::tuple convert(const Input& input, const std::filesystem::path& path,
                   const std::optional<std::string>& dtype, std::vector<std::uint64_t> shape,
                   bool strict, bool clip, bool replace, const Machine& machine,
                   const nb::object& progress) {
@@ -151,7 +151,7 @@ nb::tuple convert(const Input& input, const std::string& path,
   return nb::make_tuple(found.count, found.overflowed, RunStats{std::move(stats), true});
 }
 
-nb::tuple matmul(const Input& a, const Input& b, const std::string& path, bool replace,
+nb::tuple matmul(const Input& a, const Input& b, const std::filesystem::path& path, bool replace,
                  const Machine& machine, const nb::object& progress) {
   const ooc::Target target = target_of(path, {}, {}, replace);
   auto result =

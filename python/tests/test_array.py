@@ -46,8 +46,19 @@ def test_raw_files_lists_and_patterns(values):
     array.tofile("x.bin")
     np.testing.assert_array_equal(np.asarray(ooc.open("x.bin", "f4", offset=8)), array[2:])
     np.testing.assert_array_equal(np.asarray(ooc.open("x.bin", np.float32)), array)
-    with pytest.raises(ooc.UsageError, match="no file matches"):
+    with pytest.raises(FileNotFoundError, match="no file matches"):
         ooc.open("other-*.f32")
+
+
+def test_names_need_not_be_unicode(values):
+    name = os.fsdecode(b"a-\xff.f32")
+    values("f4", 10).tofile(name)
+    assert ooc.open(name).name == name
+    assert ooc.sum("a-*.f32") == ooc.sum(name)
+    assert ooc.convert(name, os.fsencode(name) + b".npy").size == 10
+    with pytest.raises(FileNotFoundError) as missing:
+        ooc.open(os.fsdecode(b"\xff.f32"))
+    assert missing.value.path == os.fsdecode(b"\xff.f32")
 
 
 def test_fortran_order(values):
@@ -192,9 +203,9 @@ def test_formats_that_are_not_read_are_refused():
     with pytest.raises(ooc.BadInput) as caught:
         ooc.open("a.f32")
     assert caught.value.cause == "bad_input" and caught.value.path == "a.f32"
-    with pytest.raises(OSError) as missing:
+    with pytest.raises(FileNotFoundError) as missing:
         ooc.open("nothing.npy")
-    assert missing.value.errno == 2
+    assert missing.value.errno == 2 and missing.value.filename == "nothing.npy"
     assert missing.value.hint in "".join([str(missing.value),
                                           *getattr(missing.value, "__notes__", [])])
 

@@ -48,6 +48,13 @@ def test_nan_and_infinities_are_counted():
     assert found.counts.sum() == 1
 
 
+def test_nothing_has_the_bins_of_numpy():
+    counts, edges = np.histogram(np.empty(0), 7)
+    found = ooc.histogram(np.empty(0), 7)
+    np.testing.assert_array_equal(found.counts, counts)
+    np.testing.assert_array_equal(found.edges, edges)
+
+
 def test_logarithmic_bins():
     found = ooc.histogram(np.array([1, 10, 100.0]), 2, (1, 100), log=True)
     np.testing.assert_allclose(found.edges, [1, 10, 100])
@@ -58,7 +65,7 @@ def test_parts_add_up(values):
     np.save("a.npy", array)
     whole = ooc.histogram("a.npy", 50, (-100, 100))
     parts = [ooc.histogram(ooc.shard("a.npy", i, 3), 50, (-100, 100)) for i in range(3)]
-    assert parts[0] + parts[1] + parts[2] == whole
+    assert parts[0] + parts[1] + parts[2] == sum(parts) == whole
     assert parts[0] != whole
     assert whole.stats is not None
     assert pickle.loads(pickle.dumps(whole.stats)).run == whole.stats.run

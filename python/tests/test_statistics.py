@@ -84,7 +84,10 @@ def test_a_notebook_shows_a_table():
 def test_errors_can_be_pickled():
     with pytest.raises(ooc.InputError) as caught:
         ooc.open("nothing.npy")
-    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(again) == str(caught.value) and type(again) is type(caught.value)
+    for name in ("cause", "path", "offset", "why", "hint", "errno", "filename"):
+        assert getattr(again, name) == getattr(caught.value, name)
 
 
 def test_examples(examples):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, Union
 import numpy as np
 
 from . import _ooc
-from ._errors import BadInput, UsageError
+from ._errors import BadInput, InputNotFound, UsageError
 from ._options import Options, machine, settings
 from ._progress import reporting
 
@@ -148,7 +148,7 @@ def open(x: ArrayLike, dtype: Any = None, *, offset: int = 0) -> Array:
     if offset < 0:
         raise UsageError(f"offset={offset} is negative")
     if isinstance(x, (str, os.PathLike)):
-        path = os.fspath(x)
+        path = os.fsdecode(x)
         if _is_pipe(path):
             with io.open(path, "rb", buffering=0) as file:
                 return _stream(file, code, offset)
@@ -156,7 +156,7 @@ def open(x: ArrayLike, dtype: Any = None, *, offset: int = 0) -> Array:
     if isinstance(x, (list, tuple)) and all(isinstance(p, (str, os.PathLike)) for p in x):
         if not x:
             raise UsageError("no files are given")
-        return Array(_ooc.open_files([os.fspath(path) for path in x], code, offset))
+        return Array(_ooc.open_files([os.fsdecode(path) for path in x], code, offset))
     if isinstance(x, (io.IOBase, socket.socket)):
         return _stream(x, code, offset)
     if dtype is not None or offset:
@@ -179,7 +179,7 @@ def _matches(path: str) -> list[str]:
     if any(letter in path for letter in "*?[") and "://" not in path and not os.path.exists(path):
         found = sorted(glob.glob(path))
         if not found:
-            raise UsageError(f"no file matches {path!r}")
+            raise InputNotFound(f"no file matches {path!r}", cause="input", path=path)
         return found
     return [path]
 

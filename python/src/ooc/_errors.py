@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from errno import ENOENT
 from typing import Any
 
 
@@ -27,6 +28,7 @@ class Error(Exception):
     def __init__(self, message: str, *, cause: str = "usage", path: str = "",
                  offset: int | None = None, why: str = "", hint: str = "") -> None:
         super().__init__(message)
+        self._message = message
         self.cause = cause
         self.path = path
         self.offset = offset
@@ -44,6 +46,10 @@ class Error(Exception):
     def __str__(self) -> str:
         return str(self.args[0])
 
+    def __reduce__(self) -> Any:
+        return (exception_for, (self.cause, self._message, self.path, self.offset,
+                                getattr(self, "errno", None) or 0, self.why, self.hint))
+
 
 class UsageError(Error, ValueError):
     """The arguments are invalid."""
@@ -55,6 +61,10 @@ class BadInput(Error, ValueError):
 
 class InputError(Error, OSError):
     """The input could not be read."""
+
+
+class InputNotFound(InputError, FileNotFoundError):
+    """There is no such file."""
 
 
 class InputChanged(Error, OSError):
@@ -98,6 +108,8 @@ def exception_for(cause: str, message: str, path: str, offset: int | None, errno
                   hint: str) -> Error:
     """Returns the exception for an error of the library."""
     kind: Any = _classes.get(cause, Error)
+    if kind is InputError and errno == ENOENT:
+        kind = InputNotFound
     error: Error = kind(message, cause=cause, path=path, offset=offset, why=why, hint=hint)
     if isinstance(error, OSError) and errno:
         error.errno = errno

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Union
 
 from . import _ooc
 from ._array import Array, _code_of, open
@@ -12,12 +12,14 @@ from ._options import Options, machine, settings
 from ._progress import reporting
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    from typing_extensions import TypeAlias, Unpack
 
     from ._array import ArrayLike
 
+    Path: TypeAlias = Union[str, bytes, os.PathLike[str]]
 
-def convert(x: ArrayLike, out: str | os.PathLike[str], dtype: Any = None, *, strict: bool = False,
+
+def convert(x: ArrayLike, out: Path, dtype: Any = None, *, strict: bool = False,
             clip: bool = False, overwrite: bool = False, **given: Unpack[Options]) -> Array:
     """Writes all elements to a file, as another type, and returns it as a lazy array.
 
@@ -33,14 +35,14 @@ def convert(x: ArrayLike, out: str | os.PathLike[str], dtype: Any = None, *, str
     shape = [] if array.is_stream else list(array.shape)
     code = None if dtype is None else _code_of(dtype)
     with reporting(wanted.progress) as progress:
-        count, beyond, _ = _ooc.convert(array._input, os.fspath(out), code, shape, strict, clip,
+        count, beyond, _ = _ooc.convert(array._input, os.fsdecode(out), code, shape, strict, clip,
                                          overwrite, machine(wanted), progress)
     if beyond:
         warnings.warn(f"{beyond:,} of {count:,} values are beyond the type", stacklevel=2)
     return _reopened(out, code or array._input.code)
 
 
-def matmul(a: ArrayLike, b: ArrayLike, out: str | os.PathLike[str], *, overwrite: bool = False,
+def matmul(a: ArrayLike, b: ArrayLike, out: Path, *, overwrite: bool = False,
            **given: Unpack[Options]) -> Array:
     """Writes the product of two matrices to a file, and returns it as a lazy array.
 
@@ -48,10 +50,11 @@ def matmul(a: ArrayLike, b: ArrayLike, out: str | os.PathLike[str], *, overwrite
     """
     wanted = settings(given)
     with reporting(wanted.progress) as progress:
-        code, _ = _ooc.matmul(open(a)._input, open(b)._input, os.fspath(out), overwrite,
+        code, _ = _ooc.matmul(open(a)._input, open(b)._input, os.fsdecode(out), overwrite,
                               machine(wanted), progress)
     return _reopened(out, code)
 
 
-def _reopened(out: str | os.PathLike[str], code: str) -> Array:
-    return open(out, None if os.fspath(out).lower().endswith(".npy") else code)
+def _reopened(out: Path, code: str) -> Array:
+    path = os.fsdecode(out)
+    return open([path], None if path.lower().endswith(".npy") else code)  # as a list, no pattern

@@ -74,6 +74,12 @@ class Histogram:
                          self.above + other.above, self.nan + other.nan, self.count + other.count,
                          None)
 
+    def __radd__(self, other: object) -> Histogram:
+        """Lets sum() add histograms, which begins with 0."""
+        if other == 0:
+            return self
+        return NotImplemented
+
     def _repr_html_(self) -> str:
         return bars(self.counts, self.edges)
 
@@ -119,7 +125,9 @@ def histogram(x: ArrayLike, bins: Bins = 10, range: tuple[float, float] | None =
         if array.is_stream:
             raise UsageError(f"{array.name}: is read once, so its extremes are not known",
                              hint="give range=(lower, upper)")
-        if array.dtype.itemsize == 1 and array.size:
+        if array.size == 0:
+            limits = (0.0, 1.0)  # as in NumPy
+        elif array.dtype.itemsize == 1:
             limits = _extremes(array, given)
     wanted = settings(given)
     with reporting(wanted.progress) as progress:
