@@ -14,8 +14,8 @@ differs between runs or machines.
 
 A block below a line <!-- not run --> is not run, for the reason in NOT_RUN. Blocks of C++ and CMake
 are programs of examples/, or parts of one. A block below a sentence that ends with `NAME`: is a
-whole file, which tutorial_test.py builds. Blocks of Python are
-run by python_test.sh. Blocks without a language are drawings.
+whole file, which tutorial_test.py builds. Blocks of Python are run by
+python_test.sh. Blocks without a language are drawings.
 """
 
 import dataclasses

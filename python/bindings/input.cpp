@@ -83,11 +83,12 @@ ooc::Source open_interruptibly(Open open) {
   };
   while (wait() != std::future_status::ready) {
     if (PyErr_CheckSignals() == 0) continue;
-    const nb::python_error raised;
-    const nb::gil_scoped_release released;
     thread.request_stop();
-    thread.join();
-    throw raised;
+    {
+      const nb::gil_scoped_release released;
+      thread.join();
+    }
+    nb::raise_python_error();
   }
   return opened.get();
 }

@@ -241,6 +241,7 @@ void bind_passes(nb::module_& module) {
              nb::arg("machine"), nb::arg("progress").none());
   module.def("end_calls", [] { Calls::all().end(); });
   module.def("gpus", [] { return ooc::detail::cuda_facts().gpus.size(); });
+  module.attr("max_bins") = ooc::max_bins;
   module.attr("version") = OOC_PYTHON_VERSION;
 }
 

@@ -55,37 +55,32 @@ def test_what_progress_raises_ends_the_call():
     assert ooc.sum("a.npy") == 1_000_000
 
 
-def test_a_signal_ends_a_long_call():
-    with open("huge.f32", "wb") as file:
-        file.truncate(1 << 40)
-    program = ("import ooc, sys\n"
+def expect_interrupted(call, *words, **more):
+    """Runs a call in a process of its own, and interrupts it."""
+    program = ("import ooc, os, sys\n"
                "try:\n"
                "    print('begins', flush=True)\n"
-               "    ooc.reduce('huge.f32', device='cpu')\n"
+               f"    {call}\n"
                "except KeyboardInterrupt:\n"
                "    sys.exit(3)\n")
-    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
+    process = subprocess.Popen([sys.executable, "-c", program, *words], stdout=subprocess.PIPE,
+                               **more)
     process.stdout.readline()
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=60) == 3
     process.stdout.close()
+
+
+def test_a_signal_ends_a_long_call():
+    with open("huge.f32", "wb") as file:
+        file.truncate(1 << 40)
+    expect_interrupted("ooc.reduce('huge.f32', device='cpu')")
 
 
 def test_a_signal_ends_the_opening_of_a_pipe():
     reading, writing = os.pipe()
-    program = ("import ooc, os, sys\n"
-               "file = os.fdopen(int(sys.argv[1]), 'rb', buffering=0)\n"
-               "try:\n"
-               "    print('begins', flush=True)\n"
-               "    ooc.open(file, 'f4')\n"
-               "except KeyboardInterrupt:\n"
-               "    sys.exit(3)\n")
-    process = subprocess.Popen([sys.executable, "-c", program, str(reading)], pass_fds=[reading],
-                               stdout=subprocess.PIPE)
-    process.stdout.readline()
-    process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=60) == 3
-    process.stdout.close()
+    expect_interrupted("ooc.open(os.fdopen(int(sys.argv[1]), 'rb', buffering=0), 'f4')",
+                       str(reading), pass_fds=[reading])
     os.close(reading)
     os.close(writing)
 

@@ -7,8 +7,8 @@ import io
 import operator
 import os
 import socket
-import ssl
 import stat
+import sys
 from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, SupportsIndex, Union
@@ -17,11 +17,11 @@ import numpy as np
 
 from . import _ooc
 from ._errors import BadInput, InputNotFound, UsageError
-from ._options import Options, machine, settings
+from ._options import machine, settings
 from ._progress import reporting
 
 if TYPE_CHECKING:
-    from typing_extensions import TypeAlias, Unpack
+    from typing_extensions import TypeAlias
 
     ArrayLike: TypeAlias = Union[
         "Array", str, os.PathLike[str], Sequence[Union[str, os.PathLike[str]]], Any]
@@ -107,8 +107,9 @@ class Array:
         if self.is_stream:
             raise UsageError(f"{self.name}: is a stream, whose length is not known")
         values = np.empty(self.size, self.dtype)
-        with reporting(settings({}).progress) as progress:
-            _ooc.read_into(self._input, values.ctypes.data, values.nbytes, machine(settings({})),
+        wanted = settings({})
+        with reporting(wanted.progress) as progress:
+            _ooc.read_into(self._input, values.ctypes.data, values.nbytes, machine(wanted),
                            progress)
         shaped = values.reshape(self.shape[::-1]).T if self._input.by_columns else values.reshape(
             self.shape)
@@ -204,7 +205,8 @@ class _Descriptor:
 def _stream(x: Any, code: str | None, offset: int) -> Array:
     """Opens a file object or socket, by a descriptor of its own. What the object has read ahead
     would be missing, so its kind must not do that."""
-    if isinstance(x, ssl.SSLSocket):
+    ssl = sys.modules.get("ssl")  # to import it takes as long as all else in `import ooc`
+    if ssl is not None and isinstance(x, ssl.SSLSocket):
         raise UsageError("the descriptor of a TLS socket delivers encrypted bytes")
     if isinstance(x, io.TextIOBase):
         raise UsageError("a text file has no numbers", hint="open it with mode 'rb'")
@@ -241,10 +243,7 @@ def _in_memory(x: Any) -> Array:
     if values.ndim == 0:
         values = values.reshape(1)
     contiguous = np.ascontiguousarray(values)
-    dtype = contiguous.dtype
-    code = "|u1" if dtype.kind == "b" else dtype.newbyteorder("=").str
-    if not dtype.isnative:
-        code = dtype.str
+    code = "|u1" if contiguous.dtype.kind == "b" else contiguous.dtype.str
     source = _ooc.open_memory(contiguous.ctypes.data, contiguous.nbytes, code,
                               list(contiguous.shape), contiguous)
     return Array(source)

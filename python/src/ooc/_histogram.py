@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     Bins: TypeAlias = Union[int, str, Sequence[float], NDArray[Any]]
 
-_most_bins = 1 << 20
 _rules = ("sqrt", "sturges", "scott")  # of numpy.histogram_bin_edges
 
 
@@ -114,8 +113,8 @@ def histogram(x: ArrayLike, bins: Bins = 10, range: tuple[float, float] | None =
             raise UsageError("an edge is an integer that double precision does not have")
     if isinstance(number, int) and number < 1:
         raise UsageError(f"bins={number} is less than one")
-    if isinstance(number, int) and number > _most_bins:
-        raise UsageError(f"bins={number} is more than {_most_bins:,}")
+    if isinstance(number, int) and number > _ooc.max_bins:
+        raise UsageError(f"bins={number} is more than {_ooc.max_bins:,}")
     limits = None
     if range is not None:
         lower, upper = range

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-import subprocess
-import sysconfig
-from pathlib import Path
 from typing import Any
 
 from . import _ooc
@@ -15,6 +10,12 @@ from ._errors import UsageError
 
 def doctor() -> dict[str, Any]:
     """Returns what `ooc-run doctor --json` prints: what works on this machine, and how fast."""
+    import json
+    import shutil
+    import subprocess
+    import sysconfig
+    from pathlib import Path
+
     beside = Path(sysconfig.get_path("scripts")) / "ooc-run"
     program = str(beside) if beside.exists() else shutil.which("ooc-run")
     if program is None:

@@ -80,4 +80,6 @@ def end_calls() -> None: ...
 
 def gpus() -> int: ...
 
+max_bins: int = 1048576
+
 version: str = '0.3.0'
