@@ -41,6 +41,12 @@ class BoolsTest(CliTest):
             self.assertEqual(result["inexact"], 0)
             np.testing.assert_array_equal(np.load(self.path("y.npy")), TRUE.astype(code))
 
+    def test_they_stay_bools_if_no_type_is_given(self):
+        self.succeed("convert", "x.npy", "-o", "y.npy")
+        found = np.load(self.path("y.npy"))
+        self.assertEqual(found.dtype, bool)
+        np.testing.assert_array_equal(found, TRUE.astype(bool))
+
     def test_the_checksum_is_that_of_the_file(self):
         self.write("x.u8", BYTES)
         found = [self.json("reduce", name, "--checksum")["input"]["checksum_xxh3_128"]

@@ -139,7 +139,7 @@ std::string python_string(const std::string& name) {
 /// Returns the type as NumPy writes it: a code or, for a struct, a list of its fields. Padding is a
 /// field without a name.
 std::string descr_of(const DType& type) {
-  if (!type.is_struct()) return "'" + code_of(type) + "'";
+  if (!type.is_struct()) return type.is_bool ? "'|b1'" : "'" + code_of(type) + "'";
   std::string text = "[";
   std::size_t end = 0;  // of the field before
   const auto add = [&](const std::string& field) { text += (text.size() > 1 ? ", " : "") + field; };

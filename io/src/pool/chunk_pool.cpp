@@ -52,6 +52,7 @@ Chunk* ChunkPool::try_begin(std::size_t index) {
   Chunk& chunk = chunks_[*slot];
   chunk.index = index;
   chunk.segments.clear();
+  chunk.has_turn = true;
   return &chunk;
 }
 
@@ -60,9 +61,15 @@ Chunk* ChunkPool::wait(std::size_t index, ChunkState state) {
   return &chunks_[slot_of_[index % slot_of_.size()]];
 }
 
+void ChunkPool::end_turn(Chunk& chunk) noexcept {
+  chunk.has_turn = false;
+  turns_.finish(chunk.index);
+  slots_.wake();
+}
+
 void ChunkPool::recycle(const Chunk& chunk) noexcept {
   const std::size_t slot = slot_of(chunk);
-  turns_.finish(chunk.index);
+  if (chunk.has_turn) turns_.finish(chunk.index);
   slots_.release(slot);
 }
 

@@ -78,7 +78,7 @@ ChunkOrder ChunkOrder::by_turns(std::vector<bool> cached) {
 }
 
 ChunkOrder ChunkOrder::sample(std::size_t pieces, std::optional<std::uint64_t> shuffle_seed,
-                              std::size_t shard, std::size_t shards) {
+                              std::size_t shard, std::size_t shards, std::size_t skip) {
   ChunkOrder sample;
   std::vector<std::uint32_t>& order = sample.order_;
   order.resize(pieces);
@@ -97,6 +97,7 @@ ChunkOrder ChunkOrder::sample(std::size_t pieces, std::optional<std::uint64_t> s
     if (shards >= pieces - i) break;  // the sum might overflow
   }
   order.resize(kept);
+  order.erase(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(std::min(skip, kept)));
   return sample;
 }
 

@@ -127,7 +127,10 @@ void require_elements(const Source& source, const Target& target) {
 /// Returns the target, with the source's shape and type unless it has its own.
 Target shaped_as(const Source& source, const Target& target) {
   Target shaped = target;
-  if (!shaped.type) shaped.type = source.element();
+  if (!shaped.type) {
+    shaped.type = source.element();
+    shaped.type->is_bool = source.type()->is_bool;
+  }
   if (shaped.shape.empty()) shaped.shape.assign(source.shape().begin(), source.shape().end());
   return shaped;
 }

@@ -8,6 +8,7 @@
 #include <ooc/stats.hpp>
 #include <ooc/target.hpp>
 
+#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -72,6 +73,10 @@ struct ChunksOptions {
   /// first; the shards with one seed together have each chunk once.
   std::size_t shard = 0;
   std::size_t shards = 1;  ///< number of shards; 1: all chunks
+
+  /// Leaves out the first chunks of these, after shuffling: to go on where another loop ended. The
+  /// number of rows should be given then.
+  std::size_t skip = 0;
 
   /// Options of the pass. `progress` is called on a thread of the library.
   PassOptions pass{};
@@ -165,6 +170,17 @@ class OOC_API Chunks {
   /// which is another stream on each thread.
   [[nodiscard]] std::optional<Lease> next(void* cuda_stream = nullptr);
 
+  /// Waits until next() returns or throws at once, but no longer than `time`. Returns true if it
+  /// would. For programs that look at something else meanwhile, such as signals.
+  [[nodiscard]] bool wait_for(std::chrono::milliseconds time);
+
+  /// Returns the number of chunks; nothing for a source that is produced. Blocks until the pass has
+  /// begun; 0 if that has failed, which next() reports.
+  [[nodiscard]] std::optional<std::size_t> size() const;
+
+  /// Returns the number of leases that can exist at once. Blocks like size().
+  [[nodiscard]] std::size_t most_leases() const;
+
   /// Returns the statistics of the pass, once next() has returned nothing. Throws Error(usage)
   /// before.
   const Stats& stats() const;
@@ -180,8 +196,8 @@ class OOC_API Chunks {
 
 /// Options of a ChunkWriter.
 struct ChunkWriterOptions {
-  std::size_t columns = 0;         ///< elements of a row; 0: the file is a sequence of elements
-  std::size_t room_rows = 65'536;  ///< maximum number of rows, or elements, of a put()
+  std::vector<std::uint64_t> row_shape{};  ///< of a row; empty: the file is a sequence of elements
+  std::size_t room_rows = 65'536;          ///< maximum number of rows, or elements, of a put()
 };
 
 /// The counterpart of Chunks: a file that the caller's own loop writes. Rows are computed in memory
@@ -213,10 +229,11 @@ class OOC_API ChunkWriter {
 
   /// Returns room for ChunkWriterOptions::room_rows rows, which work that is enqueued from now on
   /// may fill. Calling it again before put() returns the same room. Throws Error(usage) if the file
-  /// has another type than T; Error(output) if what was put before cannot be written.
+  /// has another type than T, unless T is std::byte; Error(output) if what was put before cannot be
+  /// written.
   template <class T>
   DeviceRows<T> room() {
-    require_type(type_of<T>());
+    if constexpr (!std::same_as<T, std::byte>) require_type(type_of<T>());
     const DeviceSpan<std::byte> all = next_room();
     return {{reinterpret_cast<T*>(all.data), all.size / sizeof(T)}, rows(), columns()};
   }

@@ -73,6 +73,11 @@ class OOC_API Resident {
   /// Size of the part of the sources that is on the device (bytes); 0 before the first pass.
   std::uint64_t resident_bytes() const noexcept;
 
+  /// Returns the owner of the memory in which an address lies, such as that of the rows of a Lease;
+  /// null if it is not memory that stays on the device. While the owner lives, the memory is not
+  /// freed, and what passes have put there does not change. The coordinator must outlive it.
+  std::shared_ptr<const void> owner_of(const void* address) const noexcept;
+
  private:
   friend OOC_API detail::ResidentMemory& detail::memory_of(const Resident& kept) noexcept;
 

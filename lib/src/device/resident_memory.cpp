@@ -6,8 +6,10 @@
 #include <ooc/resident.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <new>
+#include <utility>
 
 namespace ooc::detail {
 
@@ -58,7 +60,7 @@ std::uint64_t ResidentMemory::divide(std::uint64_t bytes) noexcept {
 }
 
 void ResidentMemory::reserve(std::uint64_t needed_bytes) {
-  if (memory_.size() != 0) return;
+  if (memory_) return;
   std::uint64_t free = device_.device_memory().bytes_left();
   // A pool of the program's own may have memory that is not free on the GPU.
   if (most_bytes_ == 0) free = std::min(free, device_.available_bytes());
@@ -68,7 +70,7 @@ void ResidentMemory::reserve(std::uint64_t needed_bytes) {
   // Free memory may be in several pieces, and other programs may take it meanwhile.
   for (; wanted >= least; wanted /= 2) {
     try {
-      memory_ = Buffer(device_.device_memory(), divide(wanted));
+      memory_ = std::make_shared<Buffer>(device_.device_memory(), divide(wanted));
       return;
     } catch (const std::bad_alloc&) {
     } catch (const Error& error) {
@@ -87,28 +89,34 @@ void ResidentMemory::require_on(const Device& device) const {
 std::byte* ResidentMemory::place(std::size_t source, std::uint64_t first,
                                  std::uint64_t bytes) const noexcept {
   const PartialResult& part = parts_[source];
-  if (memory_.size() == 0) return nullptr;
+  if (!memory_) return nullptr;
   const std::uint64_t end = this->bytes() != 0 ? part.held : part.places;
-  return first + bytes <= end ? memory_.data() + part.begin + first : nullptr;
+  return first + bytes <= end ? memory_->data() + part.begin + first : nullptr;
 }
 
 void ResidentMemory::hold(std::uint64_t records, std::uint64_t step_records,
                           std::span<const RecordShape> shapes) noexcept {
   std::uint64_t places = std::numeric_limits<std::uint64_t>::max();
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    places = std::min(places, memory_.size() == 0 ? 0 : parts_[i].places / shapes[i].bytes);
+    places = std::min(places, !memory_ ? 0 : parts_[i].places / shapes[i].bytes);
   }
   const std::uint64_t held = records <= places ? records : round_down(places, step_records);
   for (std::size_t i = 0; i < parts_.size(); ++i) parts_[i].held = held * shapes[i].bytes;
-  if (held == 0) memory_ = Buffer();
+  if (held == 0) memory_.reset();
+}
+
+std::shared_ptr<const void> ResidentMemory::owner_of(const void* address) const noexcept {
+  if (!memory_) return nullptr;
+  const auto* const at = static_cast<const std::byte*>(address);
+  const std::less_equal<const std::byte*> before{};
+  const bool is_in = before(memory_->data(), at) && !before(memory_->data() + memory_->size(), at);
+  return is_in ? memory_ : nullptr;
 }
 
 bool ResidentMemory::release() noexcept {
   may_take_ = false;
   for (PartialResult& part : parts_) part.held = 0;
-  const bool had_memory = memory_.size() != 0;
-  memory_ = Buffer();
-  return had_memory;
+  return std::exchange(memory_, nullptr) != nullptr;
 }
 
 ResidentMemory* resident_memory_of(std::span<const PassInput> inputs) {

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -56,6 +57,9 @@ class ResidentMemory {
   void count_used(std::uint64_t bytes) noexcept { used_ += bytes; }
   std::uint64_t used_bytes() const noexcept { return used_; }
 
+  /// Returns what keeps the memory if an address lies in it, else null.
+  std::shared_ptr<const void> owner_of(const void* address) const noexcept;
+
   /// Gives the memory back, and takes no more. Returns false if there was none.
   bool release() noexcept;
 
@@ -74,7 +78,7 @@ class ResidentMemory {
   Device& device_;
   std::uint64_t most_bytes_;
   bool may_take_;
-  Buffer memory_;
+  std::shared_ptr<Buffer> memory_;  // null, or not empty
   std::vector<PartialResult> parts_;
   std::atomic<std::uint64_t> used_{0};
 };

@@ -23,9 +23,20 @@ void require(bool is_right, const std::string& what, const std::string& hint) {
   if (!is_right) throw Error(ErrorKind::usage, what, {.hint = hint});
 }
 
+/// Returns the number of elements of a row. Throws Error(usage).
+std::size_t elements_of(const std::vector<std::uint64_t>& row_shape) {
+  std::uint64_t elements = 1;
+  for (const std::uint64_t length : row_shape) {
+    require(length != 0, "a row has no elements", "");
+    require(elements <= most_produced_bytes / length, "a row is too large", "");
+    elements *= length;
+  }
+  return elements;
+}
+
 detail::MadeRecords made_of(const DType& type, const ChunkWriterOptions& options) {
-  detail::MadeRecords made{size_of(type), type, {}};
-  if (options.columns != 0) made.columns = options.columns;
+  detail::MadeRecords made{size_of(type), type, {}, options.row_shape};
+  if (!options.row_shape.empty()) made.columns = elements_of(options.row_shape);
   return made;
 }
 
@@ -101,7 +112,7 @@ ChunkWriter::~ChunkWriter() = default;
 ChunkWriter::ChunkWriter(ChunkWriter&&) noexcept = default;
 
 std::size_t ChunkWriter::columns() const noexcept {
-  return std::max<std::size_t>(state_->options.columns, 1);
+  return std::max<std::size_t>(state_->made.columns.value_or(1), 1);
 }
 
 std::uint64_t ChunkWriter::rows() const noexcept {

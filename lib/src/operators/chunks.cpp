@@ -6,6 +6,7 @@
 #include <ooc/error.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <functional>
@@ -60,9 +61,18 @@ class Lender final : public Operation {
   void end(std::size_t lane, Stream& stream) override;
   void abort() noexcept override { close(); }
 
+  /// Waits until take() returns at once, or for some time. Returns true if it would.
+  bool wait_for(std::chrono::milliseconds time);
+
   /// Blocks until the next step is offered, and takes it. Returns null if there are no more, or the
   /// pass has ended. Throws Error(usage) if all steps of the lanes are lent.
   LentStep* take();
+
+  /// The numbers of lanes and of steps of the pass, once it has begun or ended.
+  struct Size {
+    std::size_t lanes, steps;
+  };
+  Size size();
 
   void give_back(LentStep& step, Stream& stream) noexcept;
 
@@ -81,6 +91,14 @@ class Lender final : public Operation {
     return static_cast<std::size_t>(
         std::ranges::count(steps_, LentStep::State::lent, &LentStep::state));
   }
+  bool has_begun() const { return is_closed_ || !steps_.empty(); }
+  bool are_all_lent() const { return lanes_running_ != 0 && lent() == lanes_running_; }
+  std::vector<LentStep>::iterator offered() {
+    return std::ranges::find_if(steps_, [&](const LentStep& each) {
+      return each.state == LentStep::State::offered && each.index == next_;
+    });
+  }
+  bool is_settled() { return is_closed_ || offered() != steps_.end() || are_all_lent(); }
 
   Device& device_;
   Lending lending_;
@@ -106,6 +124,7 @@ void Lender::prepare(std::size_t lanes, std::size_t steps) {
   steps_ = std::move(of_lanes);
   lanes_running_ = lanes;
   end_ = steps;
+  changed_.notify_all();
 }
 
 void Lender::process(std::size_t lane, Stream& stream, const StepRecords& in,
@@ -134,30 +153,33 @@ void Lender::end(std::size_t /*lane*/, Stream& /*stream*/) {
   changed_.notify_all();
 }
 
+bool Lender::wait_for(std::chrono::milliseconds time) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, time, [&] { return is_settled(); });
+}
+
 LentStep* Lender::take() {
   std::unique_lock lock(mutex_);
-  for (;;) {
-    if (is_closed_) return nullptr;
-    const auto step = std::ranges::find_if(steps_, [&](const LentStep& each) {
-      return each.state == LentStep::State::offered && each.index == next_;
-    });
-    if (step != steps_.end()) {
-      step->state = LentStep::State::lent;
-      ++next_;
-      return &*step;
-    }
-    if (lanes_running_ != 0 && lent() == lanes_running_) {
-      // A lane ends only when there are no more steps.
-      if (next_ == end_ || lanes_running_ < steps_.size()) return nullptr;
-      throw Error(
-          ErrorKind::usage,
-          "all chunks that can be on the device at once are lent: " + std::to_string(lent()),
-          {.why = "there is no memory for another",
-           .hint = "let a Lease die before the next call",
-           .remedies = {{RemedyAction::raise, "Options::streams"}}});
-    }
-    changed_.wait(lock);
+  changed_.wait(lock, [&] { return is_settled(); });
+  if (is_closed_) return nullptr;
+  if (const auto step = offered(); step != steps_.end()) {
+    step->state = LentStep::State::lent;
+    ++next_;
+    return &*step;
   }
+  // A lane ends only when there are no more steps.
+  if (next_ == end_ || lanes_running_ < steps_.size()) return nullptr;
+  throw Error(ErrorKind::usage,
+              "all chunks that can be on the device at once are lent: " + std::to_string(lent()),
+              {.why = "there is no memory for another",
+               .hint = "let a Lease die before the next call",
+               .remedies = {{RemedyAction::raise, "Options::streams"}}});
+}
+
+Lender::Size Lender::size() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return has_begun(); });
+  return {steps_.size(), end_};
 }
 
 void Lender::give_back(LentStep& step, Stream& stream) noexcept {
@@ -273,7 +295,7 @@ std::vector<PassInput> inputs_of(const std::vector<detail::ChunkSource>& sources
 
 Lending lending_of(const ChunksOptions& options) {
   if (options.shard < options.shards) {
-    return {options.rows, options.shuffle_seed, options.shard, options.shards};
+    return {options.rows, options.shuffle_seed, options.shard, options.shards, options.skip};
   }
   throw Error(ErrorKind::usage,
               "there is no shard " + std::to_string(options.shard) + " of " +
@@ -352,6 +374,20 @@ std::optional<Lease> Chunks::next(Stream& stream) {
 
 std::optional<Lease> Chunks::next(void* cuda_stream) {
   return next(state_->borrowed(cuda_stream));
+}
+
+bool Chunks::wait_for(std::chrono::milliseconds time) {
+  return state_->lender->wait_for(time);
+}
+
+std::optional<std::size_t> Chunks::size() const {
+  const std::size_t steps = state_->lender->size().steps;
+  if (state_->inputs.front().source.is_produced()) return std::nullopt;
+  return steps;
+}
+
+std::size_t Chunks::most_leases() const {
+  return state_->lender->size().lanes;
 }
 
 const Stats& Chunks::stats() const {

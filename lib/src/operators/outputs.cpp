@@ -28,7 +28,7 @@ bool is_as_made(const DType& held, const DType& made) {
 
 /// Throws Error(usage) unless the target holds what the operator makes.
 const Target& checked(const Target& target, const MadeRecords& made) {
-  const auto& [element_bytes, type, columns] = made;
+  const std::optional<DType>& type = made.type;
   if (type) require_distinct_fields(*type);
   const DType& wanted = target.known_type();
   if (type && !is_as_made(wanted, *type)) {
@@ -42,10 +42,10 @@ const Target& checked(const Target& target, const MadeRecords& made) {
                  .remedies = {{RemedyAction::set, "Target::type", words_for(*type)}}});
   }
   const std::size_t held = size_of(wanted);
-  if (held == element_bytes) return target;
+  if (held == made.element_bytes) return target;
   throw Error(ErrorKind::usage,
               target.path.string() + ": the operator makes elements of " +
-                  std::to_string(element_bytes) + " bytes, those of " + words_for(wanted) +
+                  std::to_string(made.element_bytes) + " bytes, those of " + words_for(wanted) +
                   " have " + std::to_string(held),
               {.path = target.path, .remedies = {{RemedyAction::set, "Target::type"}}});
 }
@@ -162,8 +162,8 @@ void OutputFiles::open(std::uint64_t records, std::span<const Target> targets,
     Target target = checked(targets[i], made[i]);
     if (purpose_ == Purpose::append) {
       require_no_shape(target);
-      row_shapes_.emplace_back();
-      if (made[i].columns) row_shapes_.back().push_back(columns);
+      row_shapes_.push_back(made[i].row_shape);
+      if (made[i].columns && row_shapes_.back().empty()) row_shapes_.back().push_back(columns);
     } else if (made[i].columns && target.shape.empty()) {
       target.shape = {records, columns};
     }

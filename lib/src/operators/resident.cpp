@@ -43,6 +43,10 @@ std::uint64_t Resident::resident_bytes() const noexcept {
   return memory_->bytes();
 }
 
+std::shared_ptr<const void> Resident::owner_of(const void* address) const noexcept {
+  return memory_->owner_of(address);
+}
+
 detail::ResidentMemory& detail::memory_of(const Resident& kept) noexcept {
   return *kept.memory_;
 }

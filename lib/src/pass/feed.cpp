@@ -106,6 +106,8 @@ std::optional<FedStep> HostFeed::next() {
                            ? &pass_.readers->load(lane_ - pass_.lanes_before, *step)
                            : wait_for_chunk(*step);
   if (chunk == nullptr) return std::nullopt;
+  // A chunk may be lent for as long as the borrower likes.
+  if (pass_.readers == nullptr && pass_.operation.lending()) pass_.pool.end_turn(*chunk);
   add_to_checksum(*chunk);
   const RecordRange read = pass_.records_in(*chunk);
   if (!pass_.resident_places(*step, places_) && is_in_place(*chunk)) {

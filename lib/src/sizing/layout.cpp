@@ -130,7 +130,7 @@ std::shared_ptr<const ChunkOrder> choose_order(const Facts& facts, const StepNee
     return std::make_shared<const ChunkOrder>(ChunkOrder::by_turns(std::move(resident)));
   }
   if (!needs.lending || needs.lending->is_everything()) return nullptr;
-  const auto& [records, seed, shard, shards] = *needs.lending;
+  const auto& [records, seed, shard, shards, skip] = *needs.lending;
   const std::uint64_t pieces = divide_up(facts.source.bytes() / needs.bytes(), chunk.records);
   constexpr std::uint64_t most_pieces = std::uint64_t{1} << 28;  // whose list takes a GiB
   if (pieces > most_pieces) {
@@ -139,7 +139,7 @@ std::shared_ptr<const ChunkOrder> choose_order(const Facts& facts, const StepNee
         group_digits(std::to_string(pieces)) + " chunks are too many to be shuffled or sharded",
         {.why = "a list of them is in memory", .hint = "give a chunk more rows"});
   }
-  return std::make_shared<const ChunkOrder>(ChunkOrder::sample(pieces, seed, shard, shards));
+  return std::make_shared<const ChunkOrder>(ChunkOrder::sample(pieces, seed, shard, shards, skip));
 }
 
 Error too_many_extents(std::size_t extents) {

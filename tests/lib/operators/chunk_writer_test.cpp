@@ -92,7 +92,7 @@ TEST_P(ChunkWriterTest, WritesRowsInEitherByteOrder) {
   std::iota(values.begin(), values.end(), Value{0x01020304});
   Target to = target("rows.npy");
   to.type = DType(ElementType::u4, true);
-  ChunkWriter out(*coordinator_, to, ElementType::u4, {.columns = 3, .room_rows = 100});
+  ChunkWriter out(*coordinator_, to, ElementType::u4, {.row_shape = {3}, .room_rows = 100});
   put(out, values, 300);
   EXPECT_EQ(out.commit(), 1'000u);
   const Source written = open(to.path);
@@ -100,6 +100,25 @@ TEST_P(ChunkWriterTest, WritesRowsInEitherByteOrder) {
   EXPECT_EQ(written.columns(), 3u);
   EXPECT_EQ(written.rows(), 1'000u);
   EXPECT_EQ(read(written), values);
+}
+
+TEST_P(ChunkWriterTest, WritesRowsOfAnyShape) {
+  std::vector<Value> values(2 * 3 * 100);
+  std::iota(values.begin(), values.end(), Value{1});
+  ChunkWriter out(*coordinator_, target("images.npy"), ElementType::u4, {.row_shape = {2, 3}});
+  EXPECT_EQ(out.room<std::byte>().columns, 6u);
+  put(out, values, 30);
+  EXPECT_EQ(out.commit(), 100u);
+  const Source written = open(dir_.path() / "images.npy");
+  EXPECT_EQ(written.rows(), 100u);
+  EXPECT_TRUE(std::ranges::equal(written.row_shape(), std::array{2u, 3u}));
+  EXPECT_EQ(read(written), values);
+  for (const std::vector<std::uint64_t>& wrong :
+       {std::vector<std::uint64_t>{3, 0}, {std::uint64_t{1} << 40, std::uint64_t{1} << 40}}) {
+    test::expect_error(ErrorKind::usage, "a row ", [&] {
+      ChunkWriter(*coordinator_, target("wrong.npy"), ElementType::u4, {.row_shape = wrong});
+    });
+  }
 }
 
 TEST_P(ChunkWriterTest, WritesWhileChunksAreRead) {

@@ -7,9 +7,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <latch>
 #include <memory>
 #include <set>
 #include <span>
@@ -82,6 +84,7 @@ TEST_P(ChunksTest, GiveAllRowsInOrderToWorkThatEndsLater) {
     }
     stream_->synchronize();
     EXPECT_EQ(count, 101u);
+    EXPECT_EQ(chunks.size(), 101u);
     EXPECT_EQ(copied, numbers(rows * columns));
     EXPECT_EQ(chunks.stats().outcome.bytes, rows * columns * sizeof(std::uint32_t));
     EXPECT_EQ(chunks.stats().layout.chunks, 101u);
@@ -129,6 +132,12 @@ TEST_P(ChunksTest, GiveEveryChunkToOneShardInTheOrderOfTheSeed) {
   }
   EXPECT_EQ(firsts({.shard = 1, .shards = 4}), (std::vector<std::uint64_t>{100, 500, 900}));
   EXPECT_TRUE(firsts({.shard = 11, .shards = 12}).empty());
+  for (const std::size_t skip : {1, 4, 11, 12}) {
+    const auto later = firsts({.shuffle_seed = 3, .skip = skip});
+    EXPECT_TRUE(std::ranges::equal(later, std::span(all).subspan(std::min<std::size_t>(skip, 11))));
+  }
+  EXPECT_EQ(firsts({.skip = 9}), (std::vector<std::uint64_t>{900, 1'000}));
+  EXPECT_EQ(firsts({.shard = 1, .shards = 4, .skip = 2}), (std::vector<std::uint64_t>{900}));
 }
 
 TEST_P(ChunksTest, GiveTheSameRowsOfSourcesThatAreZipped) {
@@ -180,6 +189,25 @@ struct Triple {  // whose size is no power of two
       ooc::fields(field("left", &Triple::left), field("middle", &Triple::middle),
                   field("right", &Triple::right));
 };
+
+// The pass goes on beyond any number of chunks, whether it reads a file or a producer.
+TEST_P(ChunksTest, TheFirstOneCanBeHeldToTheEnd) {
+  const std::vector<std::uint32_t> values = numbers(200'000);
+  const Source of_file = file_.source_of(values);
+  const Source of_producer = produced(std::make_unique<Values>(values), {ElementType::u4});
+  for (const Source* source : {&of_file, &of_producer}) {
+    Chunks chunks(*used_, *source, {.rows = 16});
+    const std::optional<Lease> first = chunks.next(*stream_);
+    std::size_t count = 1;
+    while (const auto chunk = chunks.next(*stream_)) {
+      EXPECT_EQ(chunk->first(), 16 * count);
+      ++count;
+    }
+    EXPECT_EQ(count, 12'500u);
+    const auto rows = on_host<const std::uint32_t>(*stream_, first->rows<std::uint32_t>());
+    EXPECT_TRUE(std::ranges::equal(rows, std::span(values).first(16)));
+  }
+}
 
 TEST_P(ChunksTest, GiveStructsThatLieAsInTheFile) {
   const std::vector<std::uint32_t> values = numbers(30'000);
@@ -262,6 +290,40 @@ TEST(Chunks, NeedNoStreamOnTheCpu) {
     for (const std::uint32_t value : chunk->rows<std::uint32_t>()) sum += value;
   }
   EXPECT_EQ(sum, std::uint64_t{100'000} * 99'999 / 2 + 700'000);
+}
+
+/// Gives nothing before it is told to.
+class LateValues final : public Producer {
+ public:
+  explicit LateValues(std::latch& begin) : begin_(begin) {}
+
+  std::size_t fill(std::span<std::byte> room, const std::stop_token&) override {
+    begin_.wait();
+    return std::exchange(has_ended_, true) ? 0 : std::min<std::size_t>(room.size(), 400);
+  }
+  std::string name() const override { return "late values"; }
+
+ private:
+  std::latch& begin_;
+  bool has_ended_ = false;
+};
+
+TEST(Chunks, CanBeWaitedFor) {
+  std::latch begin(1);
+  const Source input = produced(std::make_unique<LateValues>(begin), {ElementType::u4});
+  Coordinator coordinator(make_device(DeviceKind::cpu), {.streams = 3});
+  Chunks chunks(coordinator, input, {.rows = 100});
+  EXPECT_FALSE(chunks.size());
+  EXPECT_EQ(chunks.most_leases(), 3u);
+  EXPECT_FALSE(chunks.wait_for(std::chrono::milliseconds(20)));
+  begin.count_down();
+  while (!chunks.wait_for(std::chrono::seconds(1))) {
+  }
+  EXPECT_EQ(chunks.next()->count(), 100u);
+  while (!chunks.wait_for(std::chrono::seconds(1))) {
+  }
+  EXPECT_FALSE(chunks.next());
+  EXPECT_TRUE(chunks.wait_for(std::chrono::milliseconds(0)));
 }
 
 TEST(Chunks, ComeFromAProducerInOrderOnly) {

@@ -240,6 +240,29 @@ TEST_P(ResidentTest, ChunksOfTheCallersOwnLoopStayToo) {
   }
 }
 
+TEST_P(ResidentTest, TheMemoryLivesAsLongAsItsOwners) {
+  Coordinator machine = coordinator();
+  machine.device().bind_to_thread();
+  const auto stream = machine.device().make_stream();
+  DeviceSpan<const std::byte> rows;
+  std::shared_ptr<const void> owner;
+  {
+    const Resident kept(machine, source_, {.device_bytes = all_});
+    Chunks chunks(machine, kept);
+    while (const auto chunk = chunks.next(*stream)) {
+      rows = chunk->bytes();
+      owner = kept.owner_of(rows.data);
+      EXPECT_EQ(kept.owner_of(rows.data + rows.size - 1), owner);
+    }
+    EXPECT_FALSE(kept.owner_of(&machine));
+  }
+  ASSERT_TRUE(owner);
+  std::vector<float> last(rows.size / sizeof(float));
+  stream->copy(last.data(), rows.data, rows.size);
+  stream->synchronize();
+  EXPECT_EQ(last.back(), values().back());
+}
+
 INSTANTIATE_TEST_SUITE_P(Machines, ResidentTest, test::all_machines, test::machine_name);
 
 }  // namespace

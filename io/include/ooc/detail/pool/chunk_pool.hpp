@@ -16,6 +16,7 @@ struct Chunk {
   std::size_t index = 0;
   std::span<std::byte> memory{};
   std::vector<std::span<std::byte>> segments{};
+  bool has_turn = true;  // see ChunkPool::end_turn()
 };
 
 /// The chunks of a pass that are in host memory. Slots hold them, and Turns say which thread may
@@ -68,6 +69,9 @@ class ChunkPool final : public MeetingPoint {
   void publish(const Chunk& chunk, ChunkState state) noexcept {
     turns_.move_to(chunk.index, state);
   }
+
+  /// Lets the sequence go on without a chunk that keeps its slot for long.
+  void end_turn(Chunk& chunk) noexcept;
 
   /// Gives the slot of a chunk back.
   void recycle(const Chunk& chunk) noexcept;

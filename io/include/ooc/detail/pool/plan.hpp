@@ -49,10 +49,10 @@ class ChunkOrder {
   /// many chunks were in flight, which takes a large pool.
   static double disk_share(double of_the_whole) noexcept;
 
-  /// Returns every `shards`-th piece from `shard` on, after a shuffle if there is a seed. The same
-  /// seed and number of pieces give the same order everywhere.
+  /// Returns every `shards`-th piece from `shard` on, without the first `skip` of these, after a
+  /// shuffle if there is a seed. The same seed and number of pieces give the same order everywhere.
   static ChunkOrder sample(std::size_t pieces, std::optional<std::uint64_t> shuffle_seed,
-                           std::size_t shard, std::size_t shards);
+                           std::size_t shard, std::size_t shards, std::size_t skip = 0);
 
   /// Number of chunks.
   std::size_t size() const noexcept { return order_.size(); }

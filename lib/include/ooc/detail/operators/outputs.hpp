@@ -44,8 +44,9 @@ std::span<const Target> all_of(const std::array<Target, count>& targets) {
 /// The records that an operator makes for one of its outputs.
 struct MadeRecords {
   std::size_t element_bytes;
-  std::optional<DType> type;           // unless it is a struct that does not declare its fields
-  std::optional<std::size_t> columns;  // of rows
+  std::optional<DType> type;               // unless it is a struct that does not declare its fields
+  std::optional<std::size_t> columns;      // of rows
+  std::vector<std::uint64_t> row_shape{};  // of a file that is appended to, if not one of columns
 
   std::size_t bytes() const { return element_bytes * columns.value_or(1); }
 };

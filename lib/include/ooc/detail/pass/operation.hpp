@@ -61,9 +61,10 @@ struct Lending {
   std::optional<std::uint64_t> shuffle_seed{};  ///< if set, steps are shuffled first
   std::size_t shard = 0;                        ///< the first step that is lent
   std::size_t shards = 1;                       ///< every so-many-th step is lent
+  std::size_t skip = 0;                         ///< steps of these that are left out at first
 
   /// True if all steps are lent, in the order of the data.
-  bool is_everything() const noexcept { return !shuffle_seed && shards == 1; }
+  bool is_everything() const noexcept { return !shuffle_seed && shards == 1 && skip == 0; }
 };
 
 /// The work of a pass on its data, without types. fold(), map() and others wrap operators in it.
