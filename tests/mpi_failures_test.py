@@ -26,8 +26,8 @@ class Failures(MpiTest):
         os.kill(ranks_of(self.directory)[0], signal.SIGSTOP)
         code, errors = self.end_of(process)
         self.assertEqual(code, 9)
-        self.assertEqual(len(errors), 1, errors)
-        self.assertIn("the ranks have not met within 15 s", errors[0])
+        # A launcher that is slow to end the others lets them report the same.
+        self.assertEqual(set(errors), {"ooc-run: error: the ranks have not met within 15 s"})
 
     def test_a_rank_that_is_killed_ends_the_job(self):
         process = self.start("reduce", "--exact")
