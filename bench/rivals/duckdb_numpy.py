@@ -23,5 +23,5 @@ def reduce(path):
 
 
 if __name__ == "__main__":
-    rival.main({"duckdb": duckdb.__version__, "numpy": np.__version__}, histogram, reduce,
-               lambda: duckdb.sql("SELECT 1").fetchall())
+    rival.main({"duckdb": duckdb.__version__, "numpy": np.__version__},
+               lambda: duckdb.sql("SELECT 1").fetchall(), histogram=histogram, reduce=reduce)

@@ -11,8 +11,9 @@ import cupy
 import kvikio
 
 import on_cupy
+import rival
 
-BLOCK_BYTES = int(os.environ.get("BLOCK_MIB", "128")) << 20
+BLOCK_BYTES = rival.block_bytes(128)
 READS_AHEAD = 2
 
 

@@ -30,5 +30,6 @@ def main(blocks, **versions):
     """`blocks` takes a path and yields the file's bytes as arrays on the GPU."""
     # The default stream would wait for the streams on which KvikIO copies.
     with cupy.cuda.Stream(non_blocking=True):
-        rival.main({"cupy": cupy.__version__, **versions}, lambda path: histogram(blocks(path)),
-                   lambda path: reduce(blocks(path)), warm_up)
+        rival.main({"cupy": cupy.__version__, **versions}, warm_up,
+                   histogram=lambda path: histogram(blocks(path)),
+                   reduce=lambda path: reduce(blocks(path)))

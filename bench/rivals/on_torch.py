@@ -34,5 +34,6 @@ def warm_up():
 
 def main(on_blocks):
     """`on_blocks` takes a path and a function, and yields its result for each block on the GPU."""
-    rival.main({"torch": torch.__version__}, lambda path: histogram(on_blocks(path, count)),
-               lambda path: reduce(on_blocks(path, summarise)), warm_up)
+    rival.main({"torch": torch.__version__}, warm_up,
+               histogram=lambda path: histogram(on_blocks(path, count)),
+               reduce=lambda path: reduce(on_blocks(path, summarise)))

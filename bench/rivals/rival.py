@@ -1,33 +1,61 @@
 """Common code of the rivals in Python: the command line, the clock and the answer.
 
-    NAME.py FILE [--job histogram|reduce]    prints JSON: "seconds" and the answer
-    NAME.py --versions                       warms up and prints the versions of its libraries
+    NAME.py FILE --job JOB         prints JSON: "seconds" and the answer
+    NAME.py --versions --job JOB   warms up and prints the versions of its libraries
 
-`histogram` and `reduce` take the file's path and return a dictionary of plain numbers. Their
+A job is a function that takes the file's path and returns a dictionary of plain numbers. Its
 allocations are timed, as in ooc-run. `warm_up`, which starts the GPU and loads kernels, is not.
 """
 import argparse
 import json
+import os
+import tempfile
 import time
 
+JOBS = {"histogram": "u1", "histogram_f4": "f4", "reduce": "f4", "statistics": "f4"}
+BINS = 100  # of histogram_f4
+RANGE = (0, 1)
 
-def main(versions, histogram, reduce, warm_up=lambda: None):
+
+def main(versions, warm_up=None, **jobs):
+    """Runs one of `jobs`. Without a `warm_up` of its own, it runs on a small file before."""
     parser = argparse.ArgumentParser()
     parser.add_argument("file", nargs="?")
-    parser.add_argument("--job", choices=["histogram", "reduce"], default="histogram")
+    parser.add_argument("--job", choices=jobs, required=True)
     parser.add_argument("--versions", action="store_true")
     options = parser.parse_args()
-    warm_up()
+    job = jobs[options.job]
+    if warm_up:
+        warm_up()
+    else:
+        on_small_file(job)
     if options.versions:
         print(json.dumps(versions))
         return
-    job = {"histogram": histogram, "reduce": reduce}[options.job]
     begin = time.perf_counter()
     answer = job(options.file)
     print(json.dumps({"seconds": time.perf_counter() - begin, **answer}))
+
+
+def on_small_file(job):
+    """Makes libraries import what they import when they are first used."""
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(bytes(1 << 20))
+        file.flush()
+        job(file.name)
+
+
+def block_bytes(default_mib):
+    """Returns the size of a block, which run.py sets if it tries several."""
+    return int(os.environ.get("BLOCK_MIB", default_mib)) << 20
 
 
 def merge(parts):
     """Merges the sums, minima and maxima of the blocks."""
     sums, minima, maxima = zip(*parts)
     return {"sum": float(sum(sums)), "min": float(min(minima)), "max": float(max(maxima))}
+
+
+def statistics(count, total, least, most, variance):
+    return {"sum": float(total), "min": float(least), "max": float(most),
+            "mean": float(total / count), "stddev": float(variance) ** 0.5}

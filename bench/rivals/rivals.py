@@ -6,7 +6,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable, Optional
 
+from rival import BINS, JOBS, RANGE
+
 HERE = Path(__file__).resolve().parent
+CORES = len(os.sched_getaffinity(0))
+
+# The command of ooc-run for each job, and its answer.
+OOC_RUN = {
+    "histogram": (["histogram"], ["counts"]),
+    "histogram_f4": (["histogram", "--bins", str(BINS), "--range", "{}:{}".format(*RANGE)],
+                     ["counts"]),
+    "reduce": (["reduce"], ["sum", "min", "max"]),
+    "statistics": (["reduce"], ["sum", "min", "max", "mean", "stddev"]),
+}
 
 
 @dataclass
@@ -29,12 +41,11 @@ class Rival:
 
 
 def ooc_run(name, path, job, *arguments):
-    dtype = {"histogram": "u1", "reduce": "f4"}[job]
+    command, keys = OOC_RUN[job]
 
     def read(output):
         report = json.loads(output)
         run, answer = report["run"], report["result"]
-        keys = {"histogram": ["counts"], "reduce": ["sum", "min", "max"]}[job]
         # JSON has no NaN: ooc-run writes it as text.
         values = {key: answer[key] if key == "counts" else float(answer[key]) for key in keys}
         facts = {key: run[key] for key in ("device", "engine", "direct", "page_cache_fraction",
@@ -44,13 +55,13 @@ def ooc_run(name, path, job, *arguments):
                       run["stages"]["disk"]["busy_seconds"])
         return {"seconds": seconds, "facts": facts, **values}
 
-    return Rival(name, ["ooc-run", job, path, "--dtype", dtype, "--json", "--quiet", *arguments],
-                 ["ooc-run", "--version"], read)
+    return Rival(name, ["ooc-run", *command, path, "--dtype", JOBS[job], "--json", "--quiet",
+                        *arguments], ["ooc-run", "--version"], read)
 
 
 def python(name, path, job, variants=None):
-    program = [sys.executable, str(HERE / f"{name}.py")]
-    return Rival(name, program + [path, "--job", job], program + ["--versions"], json.loads,
+    program = [sys.executable, str(HERE / f"{name}.py"), "--job", job]
+    return Rival(name, program + [path], program + ["--versions"], json.loads,
                  variants=variants or [Variant()])
 
 
@@ -58,7 +69,8 @@ def cpp(name, path, job, folder):
     program = f"{folder}/{name}"
     build = 'cmake -S "$1" -B "$2" -G Ninja -DCMAKE_BUILD_TYPE=Release && cmake --build "$2"'
     return Rival(name, [program, path, job], ["c++", "--version"], json.loads,
-                 ["sh", "-c", build, "-", str(HERE), folder])
+                 ["sh", "-c", build, "-", str(HERE), folder],
+                 absent="" if job in ("histogram", "reduce") else "it has no such job")
 
 
 def kvikio_variants(cold):
@@ -81,6 +93,30 @@ def kvikio_variants(cold):
     direct = [variant(threads, task_mib, True)
               for threads, task_mib in ((8, 1), (16, 1), (8, 4), (16, 4), (16, 16))]
     return direct + [variant(16, 4, False)]
+
+
+def block_variants(path):
+    """Returns several sizes of blocks, the largest of which is the whole file."""
+    whole_mib = -(-os.path.getsize(path) >> 20)
+    return [Variant(f"{mib} MiB", {"BLOCK_MIB": str(mib)})
+            for mib in sorted({1, 4, 16, 64, whole_mib})]
+
+
+def boost_variants(path):
+    return [Variant(f"{variant.name}, {name}", {**variant.environment, "FILL_THREADS": str(count)})
+            for variant in block_variants(path)
+            for name, count in (("threads of Python", 1), ("threads of fill()", CORES))]
+
+
+def blosc2_variants():
+    return [Variant(f"{threads} threads, {'JIT' if jit else 'no JIT'}",
+                    {"BLOSC_NTHREADS": str(threads), "BLOSC_ME_JIT": str(jit)})
+            for threads in (CORES, 2 * CORES) for jit in (0, 1)]
+
+
+def vaex_variants():
+    return [Variant("default")] + [Variant(f"{rows} rows", {"VAEX_CHUNK_SIZE": str(rows)})
+                                   for rows in (1 << 16, 1 << 18, 1 << 22)]
 
 
 def fio_variants():
@@ -113,6 +149,7 @@ def rivals(path, job, cold, folder):
         ooc_run("ooc_run", path, job),
         ooc_run("ooc_run_cpu", path, job, "--device", "cpu"),
         ooc_run("ooc_run_cuda", path, job, "--device", "cuda"),
+        python("ooc_python", path, job),
         python("kvikio_tuned", path, job, kvikio_variants(cold)),
         python("kvikio_default", path, job),
         python("torch_threads", path, job, direct_or_not if cold else None),
@@ -122,7 +159,11 @@ def rivals(path, job, cold, folder):
         python("cupy_fromfile", path, job),
         cpp("cpp_openmp", path, job, folder),
         python("duckdb_numpy", path, job),
-        python("numpy_pool", path, job),
-        python("numpy_memmap", path, job),
+        python("vaex_memmap", path, job, vaex_variants()),
+        python("dask_memmap", path, job, block_variants(path)),
+        python("boost_memmap", path, job, boost_variants(path)),
+        python("blosc2_memmap", path, job, blosc2_variants()),
+        python("numpy_pool", path, job, block_variants(path)),
+        python("numpy_memmap", path, job, block_variants(path)),
         *floors(path, cold),
     ]

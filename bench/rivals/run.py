@@ -3,7 +3,7 @@
 
     bench/rivals/run.py --file big.bin --warm --out warm.json
     bench/rivals/run.py --file big.bin --cold --only ooc_run,kvikio_tuned,fio --out cold.json
-    bench/rivals/run.py --file big.f32 --warm --job reduce --out reduce.json
+    bench/rivals/run.py --file big.f32 --warm --job statistics --out statistics.json
 
 Prints a table, and writes all figures to --out with the machine and the versions. The runs of all
 rivals are interleaved. A rival that is not installed is left out, with the reason. ooc-run must be
@@ -21,6 +21,7 @@ from pathlib import Path
 
 from answers import find_wrong
 from page_cache import cached_fraction
+from rival import JOBS
 from rivals import rivals
 from table import markdown
 
@@ -146,7 +147,8 @@ def compare(options, folder):
             result["rivals"][rival.name] = summary(done, variant, trials, versions)
         result["wrong_answers"] = find_wrong(
             {name: done[-1]["answer"] for name, done in runs.items()
-             if name in result["rivals"] and done[-1]["answer"]}, result["file"]["bytes"])
+             if name in result["rivals"] and done[-1]["answer"]},
+            options.job, result["file"]["bytes"])
         options.write(result)
     return result
 
@@ -156,7 +158,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--file", required=True, help="generated if it is not there")
     parser.add_argument("--gib", type=int, default=8, help="size of a generated file [8]")
-    parser.add_argument("--job", choices=["histogram", "reduce"], default="histogram")
+    parser.add_argument("--job", choices=JOBS, default="histogram")
     cache = parser.add_mutually_exclusive_group(required=True)
     cache.add_argument("--warm", action="store_true", help="the file is in the page cache")
     cache.add_argument("--cold", action="store_true", help="the file is evicted before each run")
@@ -168,8 +170,7 @@ def main():
     parser.add_argument("--out", required=True)
     options = parser.parse_args()
     if not os.path.exists(options.file):
-        dtype = {"histogram": "u1", "reduce": "f4"}[options.job]
-        measure.generate(options.file, options.gib, dtype)
+        measure.generate(options.file, options.gib, JOBS[options.job])
 
     def write(result):
         with open(options.out, "w") as file:

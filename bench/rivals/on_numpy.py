@@ -1,0 +1,45 @@
+"""The computation of all rivals on NumPy, which differ in how they go through the blocks."""
+import numpy as np
+
+import rival
+
+
+def blocks(path, dtype, block_bytes):
+    """Yields the blocks of the memory-mapped file."""
+    data = np.memmap(path, dtype, "r")
+    length = block_bytes // data.itemsize
+    return (data[begin:begin + length] for begin in range(0, len(data), length))
+
+
+def count(block):
+    return np.bincount(block, minlength=256)
+
+
+def count_in_bins(block):
+    return np.histogram(block, rival.BINS, rival.RANGE)[0]
+
+
+def summarise(block):
+    return block.sum(dtype=np.float64), block.min(), block.max()
+
+
+def describe(block):
+    return block.size, *summarise(block), block.var(dtype=np.float64)
+
+
+def merge_statistics(parts):
+    """Merges the counts, sums, minima, maxima and variances of the blocks."""
+    counts, sums, minima, maxima, variances = map(np.array, zip(*parts))
+    count, total = counts.sum(), sums.sum()
+    squares = counts * (variances + (sums / counts - total / count) ** 2)
+    return rival.statistics(count, total, minima.min(), maxima.max(), squares.sum() / count)
+
+
+def main(on_blocks):
+    """`on_blocks` takes a path, a type and a function, and yields its result for each block."""
+    rival.main({"numpy": np.__version__}, warm_up=lambda: None,
+               histogram=lambda path: {"counts": sum(on_blocks(path, "u1", count)).tolist()},
+               histogram_f4=lambda path: {
+                   "counts": sum(on_blocks(path, "f4", count_in_bins)).tolist()},
+               reduce=lambda path: rival.merge(on_blocks(path, "f4", summarise)),
+               statistics=lambda path: merge_statistics(on_blocks(path, "f4", describe)))
