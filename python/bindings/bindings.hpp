@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
@@ -20,8 +21,11 @@ inline nb::object text_of(std::string_view text) {
 }
 
 // Each function adds the names of its source file to the module.
+void bind_chunk(nb::module_& module);
 void bind_errors(nb::module_& module);
 void bind_input(nb::module_& module);
 void bind_passes(nb::module_& module);
+void bind_stream(nb::module_& module);
+void bind_writer(nb::module_& module);
 
 }  // namespace ooc_python

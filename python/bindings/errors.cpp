@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "bindings.hpp"
+#include "watched.hpp"
 
 namespace ooc_python {
 namespace {
@@ -44,6 +45,7 @@ std::string advice_of(ooc::ErrorDetails details) {
 
 /// Sets the Python exception for an error.
 void set_exception(const ooc::Error& error) {
+  const Call call;  // since this runs Python
   const ooc::ErrorDetails& details = error.details();
   const nb::object exception =
       nb::module_::import_("ooc._errors")
@@ -61,7 +63,11 @@ void bind_errors(nb::module_&) {
     try {
       std::rethrow_exception(thrown);
     } catch (const ooc::Error& error) {
-      set_exception(error);
+      try {
+        set_exception(error);
+      } catch (const ooc::Error&) {  // the interpreter is ending
+        PyErr_SetString(PyExc_RuntimeError, error.what());
+      }
     }
   });
 }

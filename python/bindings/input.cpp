@@ -1,12 +1,16 @@
 #include "input.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <future>
+#include <memory>
 #include <ooc/error.hpp>
 #include <span>
 #include <stop_token>
@@ -14,6 +18,8 @@
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "watched.hpp"
 
 namespace ooc_python {
 namespace {
@@ -24,7 +30,7 @@ ooc::Format format_of(const std::optional<std::string>& dtype, std::uint64_t off
   return format;
 }
 
-Input input_of(ooc::Source source, Input::Part part = {}, nb::object owner = {}) {
+Input input_of(ooc::Source source, Input::Part part = {}, std::shared_ptr<const void> owner = {}) {
   return {std::make_shared<const ooc::Source>(std::move(source)), std::move(part),
           std::move(owner)};
 }
@@ -46,6 +52,7 @@ std::vector<Identity> identities_of(const std::vector<std::filesystem::path>& fi
 Input open_files(const std::vector<std::filesystem::path>& files,
                  const std::optional<std::string>& dtype, std::uint64_t offset) {
   const ooc::Format format = format_of(dtype, offset);
+  const Call call;
   const nb::gil_scoped_release released;
   ooc::Source source = ooc::open(files, format);
   const auto part = [=, identities = identities_of(files)](std::uint64_t first,
@@ -65,9 +72,11 @@ Input open_files(const std::vector<std::filesystem::path>& files,
 }
 
 /// Calls `open` with a stop token on a thread of its own, and runs the handlers of signals
-/// meanwhile: a pipe may deliver nothing for long. What a handler raises stops it.
+/// meanwhile: a pipe may deliver nothing for long. What a handler raises stops it, and so does the
+/// end of the interpreter.
 template <class Open>
 ooc::Source open_interruptibly(Open open) {
+  const Call call;
   std::promise<ooc::Source> promise;
   std::future<ooc::Source> opened = promise.get_future();
   std::jthread thread([&](const std::stop_token& stop) {
@@ -77,6 +86,7 @@ ooc::Source open_interruptibly(Open open) {
       promise.set_exception(std::current_exception());
     }
   });
+  const std::stop_callback at_exit(Calls::all().stop_token(), [&] { thread.request_stop(); });
   const auto wait = [&] {
     const nb::gil_scoped_release released;
     return opened.wait_for(std::chrono::milliseconds(100));
@@ -93,14 +103,30 @@ ooc::Source open_interruptibly(Open open) {
   return opened.get();
 }
 
-/// `owner` keeps the descriptor open.
+/// A descriptor of our own for what another one refers to.
+class Descriptor {
+ public:
+  explicit Descriptor(int other) : descriptor_(::fcntl(other, F_DUPFD_CLOEXEC, 0)) {
+    if (descriptor_ < 0) throw ooc::Error::from_errno(ooc::ErrorKind::input, "dup", errno);
+  }
+  ~Descriptor() { ::close(descriptor_); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  int get() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
 Input open_descriptor(int descriptor, const std::optional<std::string>& dtype, std::uint64_t offset,
-                      std::string name, nb::object owner) {
+                      const std::string& name) {
   const ooc::Format format = format_of(dtype, offset);
+  const auto own = std::make_shared<const Descriptor>(descriptor);
   ooc::Source source = open_interruptibly([&](const std::stop_token& stop) {
-    return ooc::open(ooc::read_descriptor(descriptor, name), format, stop);
+    return ooc::open(ooc::read_descriptor(own->get(), name), format, stop);
   });
-  return input_of(std::move(source), {}, std::move(owner));
+  return input_of(std::move(source), {}, own);
 }
 
 /// `owner` keeps the memory: `bytes` bytes at an address.
@@ -115,20 +141,7 @@ Input open_memory(std::uintptr_t address, std::size_t bytes, std::string_view dt
       [=](std::uint64_t first, std::uint64_t count) {
         return ooc::from_memory(memory.subspan(first * size_of(type), count * size_of(type)), type);
       },
-      std::move(owner));
-}
-
-std::vector<std::uint64_t> shape_of(const Input& input) {
-  const ooc::Source& source = *input.source;
-  const std::optional<std::uint64_t> rows = source.rows();
-  // A shard may begin and end within a row.
-  if (!rows || source.is_section()) return {source.elements()};
-  std::vector<std::uint64_t> shape{*rows};
-  const std::span<const std::uint64_t> rest = source.row_shape();
-  shape.insert(shape.end(), rest.begin(), rest.end());
-  // Several files have rows, and no shape.
-  if (rest.empty() && source.columns() != 1) shape.push_back(*source.columns());
-  return shape;
+      owner_of(std::move(owner)));
 }
 
 /// Returns `count` rows from row `first` on.
@@ -141,6 +154,7 @@ Input rows_of(const Input& input, std::uint64_t first, std::uint64_t count) {
   const std::uint64_t columns = whole.rows() ? whole.columns().value_or(1) : 1;
   shape[0] = count;
   ooc::Source rows = [&] {
+    const Call call;
     const nb::gil_scoped_release released;
     return input.part(first * columns, count * columns);
   }();
@@ -168,6 +182,32 @@ std::vector<nb::object> fields_of(const Input& input) {
 
 }  // namespace
 
+std::shared_ptr<const void> owner_of(nb::object object) {
+  const auto drop = [](PyObject* held) {
+    try {
+      const Call call;  // since this may run Python
+      const nb::gil_scoped_acquire gil;
+      Py_DECREF(held);
+    } catch (const ooc::Error&) {
+      return;  // the interpreter is ending, and so do its objects
+    }
+  };
+  return {object.release().ptr(), drop};
+}
+
+std::vector<std::uint64_t> shape_of(const Input& input) {
+  const ooc::Source& source = *input.source;
+  const std::optional<std::uint64_t> rows = source.rows();
+  // A shard may begin and end within a row.
+  if (!rows || source.is_section()) return {source.elements()};
+  std::vector<std::uint64_t> shape{*rows};
+  const std::span<const std::uint64_t> rest = source.row_shape();
+  shape.insert(shape.end(), rest.begin(), rest.end());
+  // Several files have rows, and no shape.
+  if (rest.empty() && source.columns() != 1) shape.push_back(*source.columns());
+  return shape;
+}
+
 void bind_input(nb::module_& module) {
   nb::class_<Input>(module, "Input")
       .def_prop_ro(
@@ -179,6 +219,7 @@ void bind_input(nb::module_& module) {
       .def_prop_ro("size", [](const Input& input) { return input.source->elements(); })
       .def_prop_ro("shape", shape_of)
       .def_prop_ro("is_stream", [](const Input& input) { return input.source->is_produced(); })
+      .def_prop_ro("is_section", [](const Input& input) { return input.source->is_section(); })
       .def_prop_ro("by_columns", [](const Input& input) { return input.source->by_columns(); })
       .def_prop_ro(
           "is_bool",
@@ -199,7 +240,7 @@ void bind_input(nb::module_& module) {
       "open_files", open_files, nb::arg("paths"), nb::arg("dtype").none(), nb::arg("offset"),
       nb::sig("def open_files(paths: Sequence[str], dtype: str | None, offset: int) -> Input"));
   module.def("open_descriptor", open_descriptor, nb::arg("descriptor"), nb::arg("dtype").none(),
-             nb::arg("offset"), nb::arg("name"), nb::arg("owner"));
+             nb::arg("offset"), nb::arg("name"));
   module.def("open_memory", open_memory, nb::arg("address"), nb::arg("bytes"), nb::arg("dtype"),
              nb::arg("shape"), nb::arg("owner"));
 }

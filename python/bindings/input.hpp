@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <ooc/source.hpp>
+#include <vector>
 
 #include "bindings.hpp"
 
@@ -16,8 +17,14 @@ struct Input {
   using Part = std::function<ooc::Source(std::uint64_t first, std::uint64_t count)>;
 
   std::shared_ptr<const ooc::Source> source;
-  Part part{};         // null for a stream, and for a shard
-  nb::object owner{};  // of the memory or the descriptor that the source refers to; may be null
+  Part part{};                          // null for a stream, and for a shard
+  std::shared_ptr<const void> owner{};  // of the memory or descriptor that the source refers to
 };
+
+/// Returns a reference that any thread may drop, with or without the GIL.
+std::shared_ptr<const void> owner_of(nb::object object);
+
+/// Returns the lengths of the dimensions of an input. A shard has one.
+std::vector<std::uint64_t> shape_of(const Input& input);
 
 }  // namespace ooc_python

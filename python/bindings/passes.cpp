@@ -1,44 +1,47 @@
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ooc/convert.hpp>
 #include <ooc/detail/device/cuda_facts.hpp>
+#include <ooc/error.hpp>
 #include <ooc/fold.hpp>
 #include <ooc/histogram.hpp>
 #include <ooc/matmul.hpp>
 #include <ooc/reduce.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "cli/options.hpp"
+#include "cli/sizes.hpp"
 #include "input.hpp"
+#include "machine.hpp"
 #include "result/json.hpp"
 #include "result/reasons.hpp"
 #include "result/report.hpp"
+#include "run.hpp"
 #include "watched.hpp"
 
 namespace ooc_python {
 namespace {
 
-/// The machine that passes run on: values of the options of Python.
-struct Machine {
-  std::vector<int> devices{};  // -1: the CPU, else the index of a GPU; empty: the best device
-  std::size_t memory = 0, vram = 0, threads = 0;  // 0: chosen by the library
-
-  std::unique_ptr<ooc::Coordinator> coordinator() const {
-    ooc::Options options{.threads = threads, .memory_bytes = memory, .device_bytes = vram};
-    std::vector<std::unique_ptr<ooc::Device>> all;
-    for (const int index : devices) {
-      all.push_back(index < 0 ? ooc::make_device(ooc::DeviceKind::cpu)
-                              : ooc::make_device(ooc::DeviceKind::cuda, index));
-    }
-    if (all.empty()) all.push_back(ooc::best_device());
-    return std::make_unique<ooc::Coordinator>(std::move(all), std::move(options));
+/// Returns the bytes of a size as `ooc-run` takes it. `name`: the argument, for the message.
+std::uint64_t bytes_in(std::string_view text, std::string_view name) {
+  try {
+    return ooc_run::parse_bytes(text);
+  } catch (const ooc::Error& error) {
+    throw ooc::Error(error.kind(),
+                     std::string(name) + "='" + std::string(text) + "' " + error.what(),
+                     error.details());
   }
-};
+}
 
-/// Runs a job on a new coordinator: see watched().
+/// Runs a job on a coordinator: see watched().
 template <class Job>
 auto run_on(const Machine& machine, const nb::object& progress, Job&& job) {
   return watched(progress, [&](const ooc::PassOptions& options) {
@@ -46,12 +49,6 @@ auto run_on(const Machine& machine, const nb::object& progress, Job&& job) {
     return job(*coordinator, options);
   });
 }
-
-/// The statistics of the passes of a job.
-struct RunStats {
-  ooc::Stats stats;
-  bool writes = false;
-};
 
 /// Returns the `run` object that `ooc-run --json` prints.
 std::string run_json(const RunStats& run) {
@@ -97,31 +94,67 @@ nb::tuple reduce(const Input& input, bool omit_nan, bool exact, const Machine& m
   return nb::make_tuple(values, RunStats{std::move(stats)});
 }
 
-/// `bins`: a number or the name of a rule; with `edges`, neither it nor `range` is used.
-ooc::HistogramOptions bins_of(const nb::object& bins, const nb::object& range,
-                              std::vector<double> edges, bool logarithmic) {
-  ooc::HistogramOptions options{.logarithmic = logarithmic, .edges = std::move(edges)};
+ooc::BinRule rule_of(const std::string& name) {
+  constexpr std::array rules{ooc::BinRule::sqrt, ooc::BinRule::sturges, ooc::BinRule::scott};
+  const auto found = std::ranges::find(ooc_run::bin_rule_names, name);
+  if (found == ooc_run::bin_rule_names.end()) {
+    throw ooc::Error(ooc::ErrorKind::usage, "bins='" + name + "' is no rule",
+                     {.hint = "the rules are sqrt, sturges and scott"});
+  }
+  return rules[static_cast<std::size_t>(found - ooc_run::bin_rule_names.begin())];
+}
+
+/// `bins`: a number, the name of a rule, or edges, with which `range` is not used.
+ooc::HistogramOptions bins_of(const nb::object& bins, const nb::object& range, bool logarithmic) {
+  ooc::HistogramOptions options{.logarithmic = logarithmic};
   if (!range.is_none()) {
     options.range = {nb::cast<double>(range[0]), nb::cast<double>(range[1])};
   }
   if (nb::isinstance<nb::int_>(bins)) {
     options.bins = nb::cast<std::size_t>(bins);
+  } else if (nb::isinstance<nb::str>(bins)) {
+    options.bins = rule_of(nb::cast<std::string>(bins));
   } else {
-    const auto rule = nb::cast<std::string>(bins);
-    options.bins = rule == "sqrt"      ? ooc::BinRule::sqrt
-                   : rule == "sturges" ? ooc::BinRule::sturges
-                                       : ooc::BinRule::scott;
+    options.edges = nb::cast<std::vector<double>>(bins);
+    if (options.edges.empty()) {  // which the library would take for no edges given
+      throw ooc::Error(ooc::ErrorKind::usage, "bins=[] has no edges");
+    }
   }
   return options;
 }
 
+/// Gives bins the range that they have in NumPy where the library has another one: of no elements
+/// and of bytes. Returns the statistics of the pass that looks for the extremes of bytes.
+std::optional<ooc::Stats> set_range(ooc::Coordinator& coordinator, const ooc::Source& source,
+                                    ooc::HistogramOptions& options, const ooc::PassOptions& pass) {
+  const bool is_given = options.range || !options.edges.empty();
+  if (is_given || options.bins.rule() || options.logarithmic) return {};
+  if (source.is_empty()) {
+    options.range = {0, 1};
+    return {};
+  }
+  if (ooc::size_of(source.element()) != 1) return {};
+  ooc::histogram_passes(source, options);  // throws for other mistakes before it reads
+  if (source.is_produced()) {
+    throw ooc::Error(ooc::ErrorKind::usage,
+                     source.name() + ": a histogram without a range reads it twice",
+                     {.why = "it can be read once; the first pass looks for the range",
+                      .remedies = {{ooc::RemedyAction::set, "HistogramOptions::range"}}});
+  }
+  auto [found, stats] = ooc::reduce(coordinator, source, {}, pass);
+  options.range = {found.min.value(), found.max.value()};
+  return std::move(stats);
+}
+
 nb::tuple histogram(const Input& input, const nb::object& bins, const nb::object& range,
-                    std::vector<double> edges, bool logarithmic, const Machine& machine,
-                    const nb::object& progress) {
-  const ooc::HistogramOptions options = bins_of(bins, range, std::move(edges), logarithmic);
+                    bool logarithmic, const Machine& machine, const nb::object& progress) {
+  ooc::HistogramOptions options = bins_of(bins, range, logarithmic);
   auto [found, stats] =
       run_on(machine, progress, [&](ooc::Coordinator& coordinator, const ooc::PassOptions& pass) {
-        return ooc::histogram(coordinator, *input.source, options, pass);
+        std::optional<ooc::Stats> both = set_range(coordinator, *input.source, options, pass);
+        auto counted = ooc::histogram(coordinator, *input.source, options, pass);
+        if (both) counted.stats = *both += counted.stats;
+        return counted;
       });
   const auto bytes_of = [](const auto& values) {
     return nb::bytes(reinterpret_cast<const char*>(values.data()),
@@ -209,8 +242,9 @@ RunStats read_into(const Input& input, std::uintptr_t address, std::uint64_t byt
 
 void bind_passes(nb::module_& module) {
   nb::class_<Machine>(module, "Machine")
-      .def(nb::init<std::vector<int>, std::size_t, std::size_t, std::size_t>(), nb::arg("devices"),
-           nb::arg("memory"), nb::arg("vram"), nb::arg("threads"));
+      .def(nb::init<std::vector<int>, std::size_t, std::size_t, std::size_t, std::size_t>(),
+           nb::arg("devices"), nb::arg("memory"), nb::arg("vram"), nb::arg("threads"),
+           nb::arg("streams") = 0);
   nb::class_<RunStats>(module, "RunStats")
       .def_prop_ro("passes", [](const RunStats& run) { return run.stats.outcome.passes; })
       .def_prop_ro("seconds", [](const RunStats& run) { return run.stats.timing.seconds; })
@@ -221,12 +255,10 @@ void bind_passes(nb::module_& module) {
              nb::sig("def reduce(input: Input, omit_nan: bool, exact: bool, machine: Machine, "
                      "progress: object | None) -> tuple[dict[str, typing.Any], RunStats]"));
   module.def("histogram", histogram, nb::arg("input"), nb::arg("bins"), nb::arg("range").none(),
-             nb::arg("edges"), nb::arg("logarithmic"), nb::arg("machine"),
-             nb::arg("progress").none(),
-             nb::sig("def histogram(input: Input, bins: int | str, range: tuple[float, float] | "
-                     "None, edges: Sequence[float], logarithmic: bool, machine: Machine, "
-                     "progress: object | None) -> tuple[bytes, bytes, int, int, int, int, "
-                     "RunStats]"));
+             nb::arg("logarithmic"), nb::arg("machine"), nb::arg("progress").none(),
+             nb::sig("def histogram(input: Input, bins: int | str | Sequence[float], range: "
+                     "tuple[float, float] | None, logarithmic: bool, machine: Machine, progress: "
+                     "object | None) -> tuple[bytes, bytes, int, int, int, int, RunStats]"));
   module.def("convert", convert, nb::arg("input"), nb::arg("path"), nb::arg("dtype").none(),
              nb::arg("shape"), nb::arg("strict"), nb::arg("clip"), nb::arg("replace"),
              nb::arg("machine"), nb::arg("progress").none(),
@@ -239,9 +271,9 @@ void bind_passes(nb::module_& module) {
                      "progress: object | None) -> tuple[str, RunStats]"));
   module.def("read_into", read_into, nb::arg("input"), nb::arg("address"), nb::arg("bytes"),
              nb::arg("machine"), nb::arg("progress").none());
+  module.def("bytes_in", bytes_in, nb::arg("text"), nb::arg("name"));
   module.def("end_calls", [] { Calls::all().end(); });
   module.def("gpus", [] { return ooc::detail::cuda_facts().gpus.size(); });
-  module.attr("max_bins") = ooc::max_bins;
   module.attr("version") = OOC_PYTHON_VERSION;
 }
 

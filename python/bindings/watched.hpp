@@ -4,6 +4,7 @@
 #include <exception>
 #include <mutex>
 #include <ooc/coordinator.hpp>
+#include <ooc/error.hpp>
 #include <stop_token>
 #include <utility>
 
@@ -12,15 +13,16 @@
 namespace ooc_python {
 
 /// The calls in progress. The interpreter must not end while one is: its thread would end where no
-/// exception may pass.
+/// exception may pass. So a thread may be without the GIL below a function of C++, or run Python
+/// there, only as long as it has a Call.
 class Calls {
  public:
-  static Calls& all() {
-    static Calls calls;
-    return calls;
-  }
+  static Calls& all() { return *instance(); }
 
-  /// Stops all calls, and waits for them.
+  /// In a child of fork(), where the calls of other threads never end: begins anew.
+  static void forget() { instance() = new Calls; }
+
+  /// Stops all calls, and waits for them. Later ones are refused.
   void end() {
     const nb::gil_scoped_release released;
     stop_.request_stop();
@@ -30,9 +32,12 @@ class Calls {
 
   std::stop_token stop_token() const { return stop_.get_token(); }
   bool has_ended() const { return stop_.stop_requested(); }
-  void begin_one() {
+  /// Returns false if the interpreter is ending.
+  [[nodiscard]] bool begin_one() {
     const std::scoped_lock lock(mutex_);
+    if (has_ended()) return false;
     ++running_;
+    return true;
   }
   void end_one() {
     const std::scoped_lock lock(mutex_);
@@ -40,20 +45,36 @@ class Calls {
   }
 
  private:
+  static Calls*& instance() {
+    static auto* calls = new Calls;  // threads may outlive static objects
+    return calls;
+  }
+
   std::stop_source stop_;
   std::mutex mutex_;
   std::condition_variable none_left_;
   int running_ = 0;
 };
 
-/// One of the calls.
+/// One of the calls. Throws Error(interrupted) if the interpreter is ending.
 class Call {
  public:
-  Call() { Calls::all().begin_one(); }
+  Call() {
+    if (Calls::all().begin_one()) return;
+    throw ooc::Error(ooc::ErrorKind::interrupted, "the interpreter is ending");
+  }
   ~Call() { Calls::all().end_one(); }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 };
+
+/// Calls `body` without the GIL. Throws like a Call.
+template <class Body>
+auto without_gil(Body&& body) {
+  const Call call;
+  const nb::gil_scoped_release released;
+  return body();
+}
 
 /// Calls `pass` with the options of a pass, and without the GIL. About ten times a second, the
 /// handlers of signals run, and `progress`, which may be None, is called with the bytes that are

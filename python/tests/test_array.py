@@ -77,14 +77,64 @@ def test_structs_and_bools(values):
     array = np.zeros(10, dtype)
     array["x"], array["n"] = values("f4", 10), values("i2", 10)
     np.save("a.npy", array)
-    read = np.asarray(ooc.open("a.npy"))
-    for name in ("x", "n"):
-        np.testing.assert_array_equal(read[name], array[name])
+    array.tofile("a.bin")
+    for lazy in (ooc.open("a.npy"), ooc.open("a.bin", dtype)):
+        read = np.asarray(lazy)
+        for name in ("x", "n"):
+            np.testing.assert_array_equal(read[name], array[name])
     bools = values("f4", 100) > 0
     np.save("b.npy", bools)
     assert ooc.open("b.npy").dtype == bool
     np.testing.assert_array_equal(np.asarray(ooc.open("b.npy")), bools)
     assert ooc.sum(bools) == ooc.sum("b.npy") == bools.sum()
+
+
+def test_structs_have_other_types_too():
+    dtype = np.dtype([("it's", "<u2", (2, 3)), ("a:b", "|u1")], align=True)
+    array = np.frombuffer(bytes(range(dtype.itemsize * 5)), dtype)
+    array.tofile("a.bin")
+    lazy = ooc.open("a.bin", dtype)
+    assert lazy.dtype.itemsize == dtype.itemsize
+    np.testing.assert_array_equal(np.asarray(lazy)["it's"], array["it's"].reshape(5, 6))
+    np.testing.assert_array_equal(np.asarray(lazy)["a:b"], array["a:b"])
+    overlapping = np.dtype({"names": ["a", "b"], "formats": ["f4", "f4"], "offsets": [0, 2]})
+    with pytest.raises(ooc.UsageError, match="overlap"):
+        ooc.open("a.bin", overlapping)
+
+
+def test_bfloat16(values):
+    bits = values("f4", 100).view("u4") >> 16
+    bits.astype("u2").tofile("a.bf16")
+    lazy = ooc.open("a.bf16")
+    assert lazy.dtype.itemsize == 2
+    np.testing.assert_array_equal(np.asarray(lazy).view("u2"), bits)
+    assert ooc.sum(lazy) == (bits.astype("u4") << 16).view("f4").astype("f8").sum()
+    assert ooc.open("a.bf16", "{x:bf16,y:u2}").dtype.names == ("x", "y")
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    assert lazy.dtype == ml_dtypes.bfloat16
+    assert ooc.sum(ooc.open("a.bf16", ml_dtypes.bfloat16)) == ooc.sum(lazy)
+
+
+def test_functions_refuse_structs_and_say_what_to_do():
+    array = np.array([(1, 2), (3, 4)], [("price", "<f4"), ("n", "<i2")])
+    np.save("a.npy", array)
+    array.tofile("a.bin")
+    a = ooc.open("a.npy")
+    raw = ooc.open("a.bin", array.dtype)
+    for call in (ooc.reduce, ooc.histogram, lambda x: ooc.convert(x, "b.npy"),
+                 lambda x: ooc.matmul(x, x, "b.npy"), lambda x: x["price"]):
+        for x, place in ((a, "numpy.load('a.npy', mmap_mode='r')"), (raw, "numpy.asarray(a)")):
+            with pytest.raises(ValueError) as caught:
+                call(x)
+            assert caught.value.hint.startswith(f"{place}['price']")
+    for field in (np.load("a.npy", mmap_mode="r")["price"], np.asarray(raw)["price"]):
+        assert ooc.sum(field) == 4
+    with pytest.raises(ooc.UsageError, match="no field 'cost'") as missing:
+        a["cost"]
+    assert missing.value.hint == "the fields are price, n"
+    with pytest.raises(ooc.BadInput) as caught:
+        ooc.reduce(array)
+    assert caught.value.hint == "give one field: x['price']"
 
 
 def test_memory_is_not_copied():
@@ -130,7 +180,7 @@ def test_a_pipe_is_read_once(values):
     with os.fdopen(reading, "rb", buffering=0) as file:
         lazy = ooc.open(file, "f4")
         assert lazy.is_stream
-        with pytest.raises(ooc.UsageError, match="read once"):
+        with pytest.raises(ooc.UsageError, match="reads it twice"):
             ooc.histogram(lazy)
         assert ooc.histogram(lazy, 10, (0, 100)).count == array.size
         with pytest.raises(ooc.UsageError):
@@ -179,7 +229,7 @@ def test_shards_have_one_dimension(values):
     parts = [np.asarray(ooc.shard("a.npy", i, 3)) for i in range(3)]
     np.testing.assert_array_equal(np.concatenate(parts), array.ravel())
     for index, count in ((3, 3), (-1, 3), (0, 0)):
-        with pytest.raises(ooc.UsageError, match="no part"):
+        with pytest.raises(ooc.UsageError, match="index=3 of|index=-1 is|count=0 is"):
             ooc.shard("a.npy", index, count)
 
 
@@ -194,7 +244,11 @@ def test_a_socket_is_a_stream():
     theirs.sendall(np.arange(100, dtype="u1").tobytes())
     theirs.close()
     with ours:
-        assert ooc.sum(ooc.open(ours, "u1")) == 4950
+        lazy = ooc.open(ours, "u1")
+        with pytest.raises(ooc.UsageError, match="reads it twice") as caught:
+            ooc.histogram(lazy)
+        assert caught.value.hint == "set range="
+        assert ooc.sum(lazy) == 4950
 
 
 def test_formats_that_are_not_read_are_refused():

@@ -18,13 +18,24 @@ def test_options_are_defaults_of_a_block():
         assert ooc.reduce(array).stats.run["streams"] == 1
     with pytest.raises(ooc.UsageError, match="is no device"):
         ooc.sum(array, device="tpu")
-    with pytest.raises(ooc.UsageError, match="is no size"):
-        ooc.sum(array, memory="much")
     with pytest.raises(TypeError, match="unexpected keyword"):
         ooc.sum(array, thread=1)
-    for wrong in ({"memory": -1}, {"threads": -1}):
-        with pytest.raises(ooc.UsageError, match="negative"):
-            ooc.sum(array, **wrong)
+
+
+@pytest.mark.parametrize("size", ["67108864", "64M", "64MiB", "65536k", "1G", "5GB", "1gib"])
+def test_sizes_are_those_of_ooc_run(size):
+    assert ooc.sum(np.ones(10), memory=size, vram=size) == 10
+
+
+@pytest.mark.parametrize("size, message", [
+    ("much", "is not a whole number"), ("1.5G", "is not a whole number"), ("", "is not a whole"),
+    ("5X", "has no unit named 'X'"), ("-1", "must not be negative"), ("99999999T", "is too large"),
+    ("0", "is less than 1"), (0, "is less than 1"), (-1, "is less than 1"), (2**64, "is more than"),
+])
+def test_other_sizes_are_refused(size, message):
+    for name in ("memory", "vram"):
+        with pytest.raises(ooc.UsageError, match=f"{name}=.*{message}"):
+            ooc.sum(np.ones(10), **{name: size})
 
 
 def test_too_little_memory_is_an_error_with_a_remedy():
@@ -95,6 +106,40 @@ def test_the_interpreter_may_end_during_a_call():
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
                           timeout=60, check=False)
     assert done.returncode == 0 and "terminate" not in done.stderr
+
+
+@pytest.mark.parametrize("call", [
+    "lambda: ooc.open(reading, 'f4')",
+    "lambda: ooc.sum(ooc.open(reading, 'f4'))",
+    "lambda: ooc.open('fifo.f4', 'f4')",
+    "forever(lambda: ooc.open(reading, 'f4'))",
+    "forever(lambda: ooc.sum(numpy.ones(10)))",
+    "forever(lambda: ooc.open('a.f32')[:5])",
+])
+def test_the_interpreter_may_end_while_a_thread_opens(call):
+    np.ones(10, "f4").tofile("a.f32")
+    os.mkfifo("fifo.f4")
+    program = f'''
+import numpy, ooc, os, threading, time
+
+def forever(call):
+    def run():
+        while True:
+            try:
+                call()
+            except Exception:
+                pass
+    return run
+
+reading, writing = os.pipe()
+reading = os.fdopen(reading, "rb", buffering=0)
+kept = os.open("fifo.f4", os.O_RDWR)
+threading.Thread(target={call}, daemon=True).start()
+time.sleep(0.3)
+'''
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+                          timeout=60, check=False)
+    assert done.returncode == 0 and "terminate" not in done.stderr, done.stderr
 
 
 def test_several_threads_at_once():

@@ -47,6 +47,8 @@ from ._statistics import (
     sum,
     var,
 )
+from ._stream import Chunk, Resident, Stream, Zip, resident, stream, zip
+from ._writer import Writer, writer
 from ._ooc import end_calls as _end_calls
 from ._ooc import version as __version__
 
@@ -55,6 +57,7 @@ _atexit.register(_end_calls)
 __all__ = [
     "Array",
     "BadInput",
+    "Chunk",
     "DeviceError",
     "Error",
     "Histogram",
@@ -63,11 +66,15 @@ __all__ = [
     "InputNotFound",
     "LimitError",
     "OutputError",
+    "Resident",
     "RunStats",
     "StalledError",
     "Statistics",
+    "Stream",
     "UsageError",
     "VerifyError",
+    "Writer",
+    "Zip",
     "__version__",
     "argmax",
     "argmin",
@@ -82,8 +89,12 @@ __all__ = [
     "open",
     "options",
     "reduce",
+    "resident",
     "shard",
     "std",
+    "stream",
     "sum",
     "var",
+    "writer",
+    "zip",
 ]

@@ -16,6 +16,9 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, Union
 import numpy as np
 
 from . import _ooc
+from ._arguments import integer, shown, unicode
+from ._arguments import path as path_of
+from ._dtypes import code_of, dtype_of, largest_item
 from ._errors import BadInput, InputNotFound, UsageError
 from ._options import machine, settings
 from ._progress import reporting
@@ -26,7 +29,6 @@ if TYPE_CHECKING:
     ArrayLike: TypeAlias = Union[
         "Array", str, os.PathLike[str], Sequence[Union[str, os.PathLike[str]]], Any]
 
-_largest_item = 8  # bytes of a number
 
 
 class Array:
@@ -39,7 +41,7 @@ class Array:
 
     def __init__(self, source: _ooc.Input) -> None:
         self._input = source
-        self._dtype = _dtype_of(source)
+        self._dtype = dtype_of(source)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -89,7 +91,18 @@ class Array:
         if isinstance(key, tuple):
             raise UsageError(f"{self.name}: only rows can be selected",
                              hint="read the rows with numpy.asarray(a[i:j]), then the columns")
-        index = operator.index(key)
+        if isinstance(key, str) and self.dtype.names is not None:
+            if key not in self.dtype.names:
+                raise UsageError(f"{self.name}: has no field {key!r}",
+                                 hint=f"the fields are {', '.join(self.dtype.names)}")
+            raise UsageError(f"{self.name}: only rows can be selected, fields not yet",
+                             hint=self._field_hint(key))
+        try:
+            if isinstance(key, (bool, np.bool_)):
+                raise TypeError
+            index = operator.index(key)
+        except TypeError:
+            raise TypeError(f"{shown(key)} is neither the number of a row nor a slice") from None
         if not -len(self) <= index < len(self):
             raise IndexError(f"index {index} is out of bounds for {len(self)} rows")
         return np.asarray(self._rows(index % len(self), 1))[0]
@@ -99,6 +112,14 @@ class Array:
             raise UsageError(f"{self.name}: is in Fortran order, so its rows are not together",
                              hint="write it in C order")
         return Array(self._input.rows(first=first, count=count))
+
+    def _field_hint(self, field: str) -> str:
+        """Returns how to get one field of structs as an array."""
+        if self.is_stream:
+            return "save it to a file, and read its fields"
+        if self._input.format == "npy" and os.path.exists(self.name):
+            return f"numpy.load({self.name!r}, mmap_mode='r')[{field!r}] is an array of one field"
+        return f"numpy.asarray(a)[{field!r}] reads all fields, and is an array of one"
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         """Reads all of it: numpy.asarray(a[:1000])."""
@@ -136,43 +157,60 @@ def open(x: ArrayLike, dtype: Any = None, *, offset: int = 0) -> Array:
     (NumPy's, or of anything that has the buffer protocol or DLPack on the host), which is not
     copied, or a pipe, socket or file object with a descriptor, which is read once, from where it
     is. A pipe must have been opened with buffering=0.
-    dtype: of raw files, unless their extension names it (.f32, .u16, ...).
+    dtype: of raw files, unless their extension names it (.f32, .u16, ...); also one with fields.
     offset: bytes to skip at the beginning of each raw file.
 
     Raises InputError if a file cannot be opened, BadInput for formats that are not supported.
     """
+    return opened(x, "x", dtype, offset)
+
+
+def opened(x: Any, name: str, dtype: Any = None, offset: Any = 0) -> Array:
+    """See `open`. `name`: of the argument, for messages."""
+    offset = integer(offset, "offset")
     if isinstance(x, Array):
         if dtype is not None or offset:
             raise UsageError("an array that is open has its type already")
         return x
-    code = None if dtype is None else _code_of(dtype)
-    if offset < 0:
-        raise UsageError(f"offset={offset} is negative")
+    code = None if dtype is None else code_of(dtype)
     if isinstance(x, (str, os.PathLike)):
-        path = os.fsdecode(x)
+        path = path_of(x, name)
         if _is_pipe(path):
             with io.open(path, "rb", buffering=0) as file:
                 return _stream(file, code, offset)
         return Array(_ooc.open_files(_matches(path), code, offset))
-    if isinstance(x, (list, tuple)) and all(isinstance(p, (str, os.PathLike)) for p in x):
-        if not x:
-            raise UsageError("no files are given")
-        return Array(_ooc.open_files([os.fsdecode(path) for path in x], code, offset))
+    if isinstance(x, (list, tuple)) and not x:
+        raise UsageError(f"{name}={x} has no files")
+    if isinstance(x, (list, tuple)) and any(isinstance(p, (str, os.PathLike)) for p in x):
+        paths = [path_of(path, f"{name}[{index}]") for index, path in enumerate(x)]
+        return Array(_ooc.open_files(paths, code, offset))
     if isinstance(x, (io.IOBase, socket.socket)):
         return _stream(x, code, offset)
     if dtype is not None or offset:
         raise UsageError("an array in memory has its type already")
-    return _in_memory(x)
+    return _in_memory(x, name)
+
+
+def opened_elements(x: Any, name: str = "x") -> Array:
+    """Opens data for a function that takes elements of one type. Refuses structs."""
+    array = opened(x, name)
+    if array.dtype.names is None:
+        return array
+    raise BadInput(f"{array.name}: holds structs {array._input.code}", cause="bad_input",
+                   path=array.name, why="this function takes elements of one type",
+                   hint=array._field_hint(array.dtype.names[0]))
 
 
 def shard(x: ArrayLike, index: int, count: int) -> Array:
     """Returns one of `count` parts of about equal size, so that several processes share the data.
 
-    Histograms of all parts with the same range merge by `+`. A part has one dimension: it may begin
-    and end within a row.
+    Statistics of all parts merge by `+`, and so do histograms with the same range. A part has one
+    dimension: it may begin and end within a row.
     """
-    if not 0 <= index < count:
-        raise UsageError(f"there is no part {index} of {count}")
+    count = integer(count, "count", least=1)
+    index = integer(index, "index")
+    if index >= count:
+        raise UsageError(f"there is no part index={index} of count={count}")
     return Array(open(x)._input.shard(index=index, count=count))
 
 
@@ -192,30 +230,19 @@ def _is_pipe(path: str) -> bool:
         return False
 
 
-class _Descriptor:
-    """A descriptor that is closed when nothing refers to it."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-
-    def __del__(self) -> None:
-        os.close(self._descriptor)
-
-
 def _stream(x: Any, code: str | None, offset: int) -> Array:
-    """Opens a file object or socket, by a descriptor of its own. What the object has read ahead
-    would be missing, so its kind must not do that."""
+    """Opens a file object or socket, whose descriptor the library duplicates. What the object has
+    read ahead would be missing, so its kind must not do that."""
     ssl = sys.modules.get("ssl")  # to import it takes as long as all else in `import ooc`
     if ssl is not None and isinstance(x, ssl.SSLSocket):
         raise UsageError("the descriptor of a TLS socket delivers encrypted bytes")
     if isinstance(x, io.TextIOBase):
         raise UsageError("a text file has no numbers", hint="open it with mode 'rb'")
     try:
-        descriptor = os.dup(x.fileno())
+        descriptor = operator.index(x.fileno())
     except io.UnsupportedOperation as error:
         raise UsageError(f"{type(x).__name__} has no descriptor",
                          hint="numpy.frombuffer(x.getbuffer(), dtype)") from error
-    owner = _Descriptor(descriptor)
     if not isinstance(x, (io.RawIOBase, socket.socket)):
         if not x.seekable():
             raise UsageError("a pipe with a buffer may have been read ahead",
@@ -223,12 +250,13 @@ def _stream(x: Any, code: str | None, offset: int) -> Array:
         os.lseek(descriptor, x.tell(), os.SEEK_SET)
     name = getattr(x, "name", None)
     return Array(_ooc.open_descriptor(descriptor, code, offset,
-                                      name if isinstance(name, str) else "the input", owner))
+                                      unicode(name) if isinstance(name, str) else "the input"))
 
 
-def _in_memory(x: Any) -> Array:
-    if isinstance(x, (str, bytes)):
-        raise UsageError("bytes in memory have no type", hint="numpy.frombuffer(x, dtype)")
+def _in_memory(x: Any, name: str) -> Array:
+    if isinstance(x, bytes):
+        raise UsageError(f"{name} are bytes, which have no type",
+                         hint="numpy.frombuffer(x, dtype)")
     if isinstance(x, np.ma.MaskedArray):
         raise UsageError("a masked array: its mask would be ignored", hint="x.compressed()")
     if isinstance(x, np.ndarray):
@@ -236,10 +264,16 @@ def _in_memory(x: Any) -> Array:
     elif hasattr(x, "__dlpack__") and not hasattr(x, "__array__"):
         values = np.from_dlpack(x)
     else:
-        values = np.asarray(x)
-    if values.dtype.kind not in "biuf" or values.dtype.itemsize > _largest_item:
+        try:
+            values = np.asarray(x)
+        except ValueError as error:
+            raise UsageError(f"{name}={shown(x)} is no array", hint=str(error)) from None
+        if values.dtype.kind == "O" and values.ndim == 0:
+            raise TypeError(f"{name}={shown(x)} is no path, array, file or socket")
+    if values.dtype.kind not in "biuf" or values.dtype.itemsize > largest_item:
+        hint = f"give one field: x[{values.dtype.names[0]!r}]" if values.dtype.names else ""
         raise BadInput(f"an array in memory: {values.dtype} is no type that can be read",
-                       cause="bad_input")
+                       cause="bad_input", hint=hint)
     if values.ndim == 0:
         values = values.reshape(1)
     contiguous = np.ascontiguousarray(values)
@@ -247,38 +281,3 @@ def _in_memory(x: Any) -> Array:
     source = _ooc.open_memory(contiguous.ctypes.data, contiguous.nbytes, code,
                               list(contiguous.shape), contiguous)
     return Array(source)
-
-
-def _code_of(dtype: Any) -> str:
-    """Returns the type as the library names it: a text is passed on, for example 'bf16'."""
-    if isinstance(dtype, str) and dtype.lstrip("<>=") != "f16":  # 16 bytes in NumPy
-        return dtype
-    code: str = np.dtype(dtype).str
-    if np.dtype(dtype).itemsize > _largest_item and np.dtype(dtype).names is None:
-        raise UsageError(f"{np.dtype(dtype)} is no type that can be read")
-    return code
-
-
-def _dtype_of(source: _ooc.Input) -> np.dtype[Any]:
-    """Returns NumPy's type of the elements as they are read: in this machine's byte order, except
-    for structs."""
-    if source.fields:
-        names = [field[0] for field in source.fields]
-        formats = [np.dtype(code) if count == 1 else np.dtype((code, (count,)))
-                   for _, code, count, _ in source.fields]
-        offsets = [field[3] for field in source.fields]
-        return np.dtype({"names": names, "formats": formats, "offsets": offsets,
-                         "itemsize": source.itemsize})
-    if source.is_bool:
-        return np.dtype(bool)
-    if "bf16" in source.code:
-        try:
-            import ml_dtypes  # type: ignore[import-not-found]
-        except ImportError:
-            return np.dtype("V2")
-        bfloat: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
-        return bfloat
-    dtype: np.dtype[Any] = np.dtype(source.code).newbyteorder("=")
-    return dtype
-
-

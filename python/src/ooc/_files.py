@@ -7,7 +7,10 @@ import warnings
 from typing import TYPE_CHECKING, Any, Union
 
 from . import _ooc
-from ._array import Array, _code_of, open
+from ._arguments import flag, path, shown
+from ._array import Array, open, opened_elements
+from ._dtypes import code_of
+from ._errors import UsageError
 from ._options import Options, machine, settings
 from ._progress import reporting
 
@@ -31,15 +34,20 @@ def convert(x: ArrayLike, out: Path, dtype: Any = None, *, strict: bool = False,
     Warns if values were beyond the type: of floats they are infinite then.
     """
     wanted = settings(given)
-    array = open(x)
+    target = path(out, "out")
+    code = None if dtype is None else code_of(dtype)
+    if code is not None and code.startswith("{"):
+        raise UsageError(f"dtype={shown(dtype)} has fields", hint="give the type of one element")
+    is_strict, clips = flag(strict, "strict"), flag(clip, "clip")
+    replaces = flag(overwrite, "overwrite")
+    array = opened_elements(x)
     shape = [] if array.is_stream else list(array.shape)
-    code = None if dtype is None else _code_of(dtype)
     with reporting(wanted.progress) as progress:
-        count, beyond, _ = _ooc.convert(array._input, os.fsdecode(out), code, shape, strict, clip,
-                                         overwrite, machine(wanted), progress)
+        count, beyond, _ = _ooc.convert(array._input, target, code, shape, is_strict, clips,
+                                        replaces, machine(wanted), progress)
     if beyond:
         warnings.warn(f"{beyond:,} of {count:,} values are beyond the type", stacklevel=2)
-    return _reopened(out, code or array._input.code)
+    return _reopened(target, code or array._input.code)
 
 
 def matmul(a: ArrayLike, b: ArrayLike, out: Path, *, overwrite: bool = False,
@@ -49,12 +57,14 @@ def matmul(a: ArrayLike, b: ArrayLike, out: Path, *, overwrite: bool = False,
     The matrices may be larger than all memory. The product has f8 if they have, else f4.
     """
     wanted = settings(given)
+    target = path(out, "out")
+    replaces = flag(overwrite, "overwrite")
+    left, right = opened_elements(a, "a"), opened_elements(b, "b")
     with reporting(wanted.progress) as progress:
-        code, _ = _ooc.matmul(open(a)._input, open(b)._input, os.fsdecode(out), overwrite,
-                              machine(wanted), progress)
-    return _reopened(out, code)
+        code, _ = _ooc.matmul(left._input, right._input, target, replaces, machine(wanted),
+                              progress)
+    return _reopened(target, code)
 
 
-def _reopened(out: Path, code: str) -> Array:
-    path = os.fsdecode(out)
-    return open([path], None if path.lower().endswith(".npy") else code)  # as a list, no pattern
+def _reopened(out: str, code: str) -> Array:
+    return open([out], None if out.lower().endswith(".npy") else code)  # as a list, no pattern

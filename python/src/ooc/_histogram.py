@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _ooc
-from ._array import open
+from ._arguments import flag, integer, number, shown, unicode
+from ._array import opened_elements
 from ._errors import UsageError
 from ._options import Options, machine, settings
 from ._progress import reporting
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from ._array import ArrayLike
 
     Bins: TypeAlias = Union[int, str, Sequence[float], NDArray[Any]]
-
-_rules = ("sqrt", "sturges", "scott")  # of numpy.histogram_bin_edges
 
 
 @dataclass(frozen=True)
@@ -96,49 +94,43 @@ def histogram(x: ArrayLike, bins: Bins = 10, range: tuple[float, float] | None =
         >>> ooc.histogram(numpy.array([1, 2, 1]), bins=[0, 1, 2, 3]).counts.tolist()
         [0, 2, 1]
     """
-    edges: list[float] = []
-    number: int | str = 1
-    if isinstance(bins, str):
-        if bins not in _rules:
-            raise UsageError(f"bins={bins!r} is no rule", hint=f"the rules are {', '.join(_rules)}")
-        number = bins
-    elif np.ndim(bins) == 0:
-        number = operator.index(bins)  # type: ignore[arg-type]
-    else:
-        edges = [float(edge) for edge in bins]  # type: ignore[union-attr]
-        if len(edges) < 2:
-            raise UsageError("bins have two edges at least")
-        if any(isinstance(exact, (int, np.integer)) and int(edge) != int(exact)
-               for edge, exact in zip(edges, bins)):  # type: ignore[arg-type]
-            raise UsageError("an edge is an integer that double precision does not have")
-    if isinstance(number, int) and number < 1:
-        raise UsageError(f"bins={number} is less than one")
-    if isinstance(number, int) and number > _ooc.max_bins:
-        raise UsageError(f"bins={number} is more than {_ooc.max_bins:,}")
-    limits = None
-    if range is not None:
-        lower, upper = range
-        limits = (float(lower), float(upper))
-    array = open(x)
-    if limits is None and not edges and isinstance(number, int) and not log:
-        if array.is_stream:
-            raise UsageError(f"{array.name}: is read once, so its extremes are not known",
-                             hint="give range=(lower, upper)")
-        if array.size == 0:
-            limits = (0.0, 1.0)  # as in NumPy
-        elif array.dtype.itemsize == 1:
-            limits = _extremes(array, given)
     wanted = settings(given)
+    sought = _bins(bins)
+    limits = None if range is None else _limits(range)
+    is_log = flag(log, "log")
+    source = opened_elements(x)._input
     with reporting(wanted.progress) as progress:
         counts, ends, below, above, nan, count, stats = _ooc.histogram(
-            array._input, number, limits, edges, log, machine(wanted), progress)
+            source, sought, limits, is_log, machine(wanted), progress)
     return Histogram(np.frombuffer(counts, np.int64), np.frombuffer(ends, np.float64), below,
                      above, nan, count, RunStats(stats))
 
 
-def _extremes(array: Any, given: Options) -> tuple[float, float]:
-    """Returns the extremes of bytes: the library's default are all values that a byte can have."""
-    from ._statistics import reduce
+def _bins(bins: Any) -> int | str | list[float]:
+    """Returns a number of bins, the name of a rule, or edges. The library checks their values."""
+    if isinstance(bins, str):
+        return unicode(bins)
+    if not isinstance(bins, (list, tuple)) and np.ndim(bins) == 0:
+        try:
+            return integer(bins, "bins")
+        except TypeError:
+            raise TypeError(f"bins={shown(bins)} is no number of bins, no list of edges and no "
+                            "rule") from None
+    given = bins.tolist() if isinstance(bins, np.ndarray) else bins
+    edges = [number(edge, f"bins[{index}]") for index, edge in enumerate(given)]
+    if any(isinstance(exact, (int, np.integer)) and int(edge) != int(exact)
+           for edge, exact in zip(edges, given)):
+        raise UsageError("bins: an edge is an integer that double precision does not have")
+    return edges
 
-    found = reduce(array, **given)
-    return float(found.min or 0), float(found.max or 0)
+
+def _limits(range: Any) -> tuple[float, float]:
+    try:
+        if isinstance(range, str):
+            raise TypeError
+        ends = tuple(range)
+    except TypeError:
+        raise TypeError(f"range={shown(range)} is no pair of numbers") from None
+    if len(ends) != 2:
+        raise UsageError(f"range={shown(range)} has not two ends")
+    return number(ends[0], "range[0]"), number(ends[1], "range[1]")

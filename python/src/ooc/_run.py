@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from . import _ooc
+from ._report import report
 
 
 class RunStats:
@@ -46,3 +47,6 @@ class RunStats:
         rate = self.nbytes / self.seconds if self.seconds > 0 else 0.0
         return (f"RunStats({self.nbytes / 1e6:.3g} MB in {self.seconds:.3g} s, "
                 f"{rate / 1e9:.3g} GB/s, {self.run['device']})")
+
+    def _repr_html_(self) -> str:
+        return report(self.run, self.nbytes)

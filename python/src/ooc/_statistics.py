@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Union
 
 from . import _ooc
-from ._array import open
+from ._arguments import flag, number, shown
+from ._array import opened_elements
+from ._errors import UsageError
+from ._merge import merged
 from ._options import Options, machine, settings
 from ._progress import reporting
 from ._run import RunStats
@@ -35,14 +38,34 @@ class Statistics:
     min: Number | None
     max: Number | None
     argmin: int | None
-    """The first index of the minimum, in row-major order."""
+    """The first index of the minimum, in row-major order; of a shard, the index in the whole."""
     argmax: int | None
     mean: float | None
     variance: float | None
     """Of the population, as numpy.var has it by default."""
     stddev: float | None
-    stats: RunStats = field(repr=False, compare=False)
-    """How it was computed."""
+    stats: RunStats | None = field(repr=False, compare=False)
+    """How it was computed; None for a sum of statistics."""
+    is_shard: bool = field(default=False, repr=False, compare=False)
+    """True for a shard, and for a sum of shards."""
+
+    def __add__(self, other: Statistics) -> Statistics:
+        """Returns the statistics of the data of both, which are parts of one array.
+
+        Counts, extremes and sums of integers are those of the whole. Sums of floats, mean and
+        variance are merged from rounded values, so their last bits may differ from those of the
+        whole, also after reduce(..., exact=True). Of parts that are no shards, argmin and argmax
+        are None: their indices do not say where the parts lie.
+        """
+        if not isinstance(other, Statistics):
+            return NotImplemented
+        return merged(self, other)
+
+    def __radd__(self, other: object) -> Statistics:
+        """Lets sum() add statistics, which begins with 0."""
+        if other == 0:
+            return self
+        return NotImplemented
 
     def _repr_html_(self) -> str:
         names = ("count", "nan", "inf", "sum", "min", "max", "argmin", "argmax", "mean",
@@ -66,13 +89,14 @@ def reduce(x: ArrayLike, *, nan: Literal["propagate", "omit"] = "propagate", exa
         >>> ooc.reduce(numpy.array([1, 2, 6])).mean
         3.0
     """
-    if nan not in ("propagate", "omit"):
-        raise ValueError(f"nan={nan!r} is neither 'propagate' nor 'omit'")
+    if not isinstance(nan, str) or nan not in ("propagate", "omit"):
+        raise UsageError(f"nan={shown(nan)} is neither 'propagate' nor 'omit'")
+    is_exact = flag(exact, "exact")
     wanted = settings(given)
+    source = opened_elements(x)._input
     with reporting(wanted.progress) as progress:
-        values, stats = _ooc.reduce(open(x)._input, nan == "omit", exact, machine(wanted),
-                                    progress)
-    return Statistics(**values, stats=RunStats(stats))
+        values, stats = _ooc.reduce(source, nan == "omit", is_exact, machine(wanted), progress)
+    return Statistics(**values, stats=RunStats(stats), is_shard=source.is_section)
 
 
 def sum(x: ArrayLike, **given: Unpack[Options]) -> Number:
@@ -87,15 +111,17 @@ def mean(x: ArrayLike, **given: Unpack[Options]) -> float:
 
 def var(x: ArrayLike, *, ddof: int = 0, **given: Unpack[Options]) -> float:
     """Returns the variance; `ddof` as in numpy.var."""
+    lost = number(ddof, "ddof")
     found = reduce(x, **given)
-    if found.variance is None or found.count <= ddof:
+    values = found.count - found.nan
+    if found.variance is None or values <= lost:
         return math.nan
-    return found.variance if ddof == 0 else found.variance * found.count / (found.count - ddof)
+    return found.variance if lost == 0 else found.variance * values / (values - lost)
 
 
 def std(x: ArrayLike, *, ddof: int = 0, **given: Unpack[Options]) -> float:
     """Returns the standard deviation; `ddof` as in numpy.std."""
-    if ddof == 0:
+    if number(ddof, "ddof") == 0:
         return _or_nan(reduce(x, **given).stddev)
     return math.sqrt(var(x, ddof=ddof, **given))
 

@@ -1,0 +1,133 @@
+"""Files that a loop of the program writes."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _ooc
+from ._array import Array
+from ._dtypes import code_of
+from ._errors import UsageError
+from ._files import _reopened
+from ._options import Options, machine, settings
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from typing_extensions import Self, Unpack
+
+    from ._files import Path
+
+
+class Writer:
+    """A file that grows by arrays. See `writer`."""
+
+    def __init__(self, out: Path, dtype: Any, shape: tuple[int | None, ...] | None,
+                 overwrite: bool, given: Options) -> None:
+        self._out = os.fsdecode(out)
+        self._code = None if dtype is None else code_of(dtype)
+        self._shape = None if shape is None else tuple(shape)
+        self._overwrite = overwrite
+        self._settings = settings(given)
+        self._writer: _ooc.Writer | None = None  # from the first array on
+        self._row: tuple[int, ...] | None = None
+        self._rows = 0  # once it is complete
+        self._is_done = False
+        if self._shape == ():
+            raise UsageError("shape=(): an array has one dimension or more")
+
+    @property
+    def rows(self) -> int:
+        """The number of rows that were written."""
+        return self._writer.rows if self._writer else self._rows
+
+    def write(self, x: Any) -> None:
+        """Appends the rows of an array on the host or on a GPU. It may be changed afterwards.
+
+        Raises UsageError if its type or the shape of its rows are not those of the file.
+        """
+        if self._is_done:
+            raise UsageError(f"{self._out}: is complete")
+        if hasattr(x, "__dlpack_device__") and x.__dlpack_device__()[0] in (2, 13):  # CUDA
+            code, shape, index = _ooc.device_array(x)
+            self._begin(code, shape, f"cuda:{index}").write_device(x)
+            return
+        values = np.asarray(x)
+        self._begin(code_of(values.dtype), list(values.shape), "cpu")
+        values = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("="))
+        assert self._writer is not None
+        self._writer.write(values.ctypes.data, len(values))
+
+    def _begin(self, code: str, shape: list[int], device: str) -> _ooc.Writer:
+        """Returns the writer, which the first array decides on. Checks those that follow."""
+        if not shape:
+            raise UsageError("a number has no rows", hint="numpy.atleast_1d(x)")
+        row = tuple(shape[1:])
+        held = self._code or code
+        wanted = (self._shape[1:] if self._shape is not None
+                  else row if self._row is None else self._row)
+        if row != wanted:
+            raise UsageError(f"{self._out}: has rows of {wanted}, not {row}")
+        if _kind(code) != _kind(held):
+            raise UsageError(f"{self._out}: has {_kind(held)}, not {_kind(code)}",
+                             hint="x.astype()")
+        if self._writer is None:
+            self._writer = _ooc.Writer(self._out, held, list(row), self._overwrite,
+                                       machine(self._settings, device=device))
+            self._code, self._row = held, row
+        return self._writer
+
+    def commit(self) -> Array:
+        """Completes the file, moves it into place and returns it as a lazy array."""
+        if self._is_done:
+            raise UsageError(f"{self._out}: is complete, or was given up")
+        if self._writer is None:
+            if self._code is None or self._shape is None:
+                raise UsageError(f"{self._out}: nothing was written", hint="give dtype and shape")
+            self._begin(self._code, [0, *(length or 0 for length in self._shape[1:])], "cpu")
+        assert self._writer is not None and self._code is not None
+        if self._shape is not None and self._shape[0] not in (None, self.rows):
+            raise UsageError(f"{self._out}: is to have {self._shape[0]} rows, not {self.rows}")
+        self._rows = self._writer.commit()
+        self._is_done = True
+        self._writer = None
+        return _reopened(self._out, self._code)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        if kind is None and not self._is_done:
+            self.commit()
+        self._is_done = True
+        self._writer = None
+
+
+def _kind(code: str) -> str:
+    """Returns a type in any byte order."""
+    return code.lstrip("<>=|")
+
+
+def writer(out: Path, dtype: Any = None, shape: tuple[int | None, ...] | None = None, *,
+           overwrite: bool = False, **given: Unpack[Options]) -> Writer:
+    """Writes the arrays that a loop computes to a file, one after another.
+
+    The file appears at the end of the `with` block, complete, or not at all if that is left by an
+    exception. Arrays on a GPU go home and to the disk while the loop goes on.
+
+    out: .npy if its extension says so, else raw.
+    dtype, shape: default: those of the first array. The first length may be None: as many rows as
+    are written.
+
+        >>> with ooc.writer("positive.npy") as out:
+        ...     for chunk in ooc.stream(numpy.array([1.0, -2.0, 3.0])):
+        ...         x = numpy.from_dlpack(chunk)
+        ...         out.write(x[x > 0])
+        >>> numpy.load("positive.npy").tolist()
+        [1.0, 3.0]
+    """
+    return Writer(out, dtype, shape, overwrite, given)

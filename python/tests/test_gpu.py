@@ -1,0 +1,199 @@
+"""Arrays of CuPy, PyTorch and Numba on a GPU. Run with OOC_TEST_DEVICE=cuda."""
+
+import os
+
+import numpy as np
+import pytest
+
+import ooc
+
+if not os.environ.get("OOC_TEST_DEVICE", "cpu").startswith("cuda"):
+    pytest.skip("these tests need a GPU", allow_module_level=True)
+cupy = pytest.importorskip("cupy")
+torch = pytest.importorskip("torch")
+
+
+def numbers(count):
+    return np.arange(count, dtype="u4")
+
+
+def spin(stream):
+    """Keeps a stream of PyTorch busy for a while."""
+    with torch.cuda.stream(stream):
+        torch.cuda._sleep(200_000_000)
+
+
+def test_cupy_takes_chunks_without_a_copy():
+    array = numbers(1_000_000)
+    total = 0
+    for chunk in ooc.stream(array, rows=10_000):
+        x = cupy.from_dlpack(chunk)
+        assert x.data.ptr == chunk.__cuda_array_interface__["data"][0]
+        total += int(x.sum())
+        x[:] = 0
+    assert total == array.sum(dtype="u8")
+    assert chunk.__dlpack_device__() == (2, 0)
+    assert not hasattr(chunk, "__array_interface__")
+    with pytest.raises(TypeError, match="chunk.numpy"):
+        np.asarray(chunk)
+    np.testing.assert_array_equal(np.from_dlpack(chunk, device="cpu"), 0)
+
+
+def test_by_the_interface_of_arrays():
+    array = numbers(1_000_000)
+    parts = [int(cupy.asarray(chunk).sum()) for chunk in ooc.stream(array, rows=10_000)]
+    assert sum(parts) == array.sum(dtype="u8")
+
+
+@pytest.mark.parametrize("rows", [1000, 100_000])
+def test_slow_work_on_side_streams_sees_its_own_rows(rows):
+    """Tensors are dropped long before the work on them is done."""
+    array = numbers(4_000_000)
+    streams = [torch.cuda.Stream() for _ in range(3)]
+    sums = []
+    for i, chunk in enumerate(ooc.stream(array, rows=rows)):
+        stream = streams[i % 3]
+        if i < 20:
+            spin(stream)
+        with torch.cuda.stream(stream):
+            x = torch.from_dlpack(chunk)
+            sums.append((x.to(torch.int64) * 1).sum())
+            x.zero_()
+        del x, chunk
+    torch.cuda.synchronize()
+    expected = [array[first:first + rows].sum(dtype="u8") for first in range(0, len(array), rows)]
+    assert [int(each) for each in sums] == expected
+
+
+def test_kept_tensors_stay_as_they_are():
+    array = numbers(2_000_000)
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        kept = [torch.from_dlpack(chunk) for chunk in ooc.stream(array, rows=10_000)]
+    ooc.sum(array)
+    stream.synchronize()
+    whole = torch.cat([each.to(torch.int64) for each in kept]).cpu().numpy()
+    np.testing.assert_array_equal(whole, array)
+
+
+def test_limits_of_memory():
+    array = numbers(64 << 20)
+    kept = []
+    with pytest.raises(BufferError, match="still in use"):
+        for chunk in ooc.stream(array, rows=1 << 20, vram="64M"):
+            kept.append(cupy.from_dlpack(chunk))
+    assert 2 < len(kept) < 17
+    for i, x in enumerate(kept):
+        assert int(x[0]) == i << 20
+
+
+def test_the_stream_of_a_loop():
+    array = numbers(1_000_000)
+    for given in (cupy.cuda.Stream(non_blocking=True), torch.cuda.Stream()):
+        sums = []
+        for chunk in ooc.stream(array, rows=10_000, stream=given):
+            capsule = chunk.__dlpack__()
+            assert "dltensor" in repr(capsule)
+            sums.append(int(chunk.numpy().sum(dtype="u8")))
+        assert sum(sums) == array.sum(dtype="u8")
+    chunk = next(ooc.stream(array))
+    for stream in (None, 1, 2, -1, torch.cuda.Stream().cuda_stream):
+        chunk.__dlpack__(stream=stream)
+    for stream in (0, -2):
+        with pytest.raises(BufferError, match="is no stream"):
+            chunk.__dlpack__(stream=stream)
+
+
+def test_what_stays_on_the_gpu():
+    array = np.random.default_rng(1).normal(size=(100_000, 8)).astype("f4")
+    np.save("a.npy", array)
+    with ooc.resident("a.npy") as kept:
+        for _ in range(3):
+            total = 0
+            for chunk in ooc.stream(kept, rows=5000):
+                x = torch.from_dlpack(chunk)
+                total += float(x.double().sum())
+                x = cupy.from_dlpack(chunk)
+            assert total == pytest.approx(array.sum(dtype="f8"))
+        assert kept.nbytes == array.nbytes
+    assert float(x[-1, -1]) == array[-1, -1]
+
+
+@pytest.mark.parametrize("library", ["cupy", "torch"])
+def test_a_filter_on_the_gpu(library):
+    array = np.random.default_rng(1).normal(size=(100_000, 8)).astype("f4")
+    take = cupy.from_dlpack if library == "cupy" else torch.from_dlpack
+    side = torch.cuda.Stream()
+    with ooc.writer("some.npy") as out:
+        for chunk in ooc.stream(array, rows=3000):
+            with torch.cuda.stream(side):
+                x = take(chunk)
+                found = x[x[:, 0] > 0]
+                out.write(found)
+                found[:] = 0
+        with pytest.raises(ooc.UsageError, match="has f4, not b1"):
+            out.write(found != 0)
+    np.testing.assert_array_equal(np.load("some.npy"), array[array[:, 0] > 0])
+
+
+def test_types_of_tensors():
+    for dtype, expected in [("bf16", torch.bfloat16), ("f2", torch.float16), ("i8", torch.int64),
+                            ("u1", torch.uint8)]:
+        np.zeros(1000, "u1").tofile("a.bin")
+        for chunk in ooc.stream(ooc.open("a.bin", dtype)):
+            assert torch.from_dlpack(chunk).dtype == expected
+    with ooc.writer("half.bin", "bf16") as out:
+        out.write(torch.ones(10, dtype=torch.bfloat16, device="cuda"))
+    assert ooc.sum(ooc.open("half.bin", "bf16")) == 10
+    for chunk in ooc.stream(np.array([True, False])):
+        assert torch.from_dlpack(chunk).tolist() == [True, False]
+
+
+def test_batches_of_pytorch():
+    import ooc.torch
+
+    points = np.random.default_rng(1).normal(size=(10_000, 4)).astype("f4")
+    labels = np.arange(10_000, dtype="i8")
+    data = ooc.torch.Chunks(ooc.zip(points, labels), rows=256, seed=3)
+    seen = {}
+    for epoch in range(2):
+        data.set_epoch(epoch)
+        order = []
+        for x, y in torch.utils.data.DataLoader(data, batch_size=None):
+            assert x.is_cuda and y.dtype == torch.int64
+            order += y.tolist()
+            np.testing.assert_array_equal(x.cpu().numpy(), points[y.cpu().numpy()])
+        assert sorted(order) == labels.tolist()
+        seen[epoch] = order
+    assert seen[0] != seen[1]
+
+    whole = [y.tolist() for _, y in data]
+    begun = iter(data)
+    first = [next(begun)[1].tolist() for _ in range(10)]
+    state = data.state_dict()
+    other = ooc.torch.Chunks(ooc.zip(points, labels), rows=256, seed=3)
+    other.load_state_dict(state)
+    assert first + [y.tolist() for _, y in other] == whole
+    assert [y.tolist() for _, y in other] == whole  # a new loop begins at the beginning
+
+
+def test_numba_takes_chunks():
+    cuda = pytest.importorskip("numba.cuda")
+    array = numbers(100_000)
+    for chunk in ooc.stream(array, rows=10_000):
+        x = cuda.as_cuda_array(chunk)
+        np.testing.assert_array_equal(x.copy_to_host(), array[chunk.first:chunk.first + 10_000])
+
+
+def test_a_child_of_fork_may_not_use_the_gpu():
+    array = numbers(1000)
+    ooc.sum(array, device="cuda")
+    child = os.fork()
+    if child == 0:
+        try:
+            ooc.sum(array, device="cuda")
+        except ooc.DeviceError as error:
+            is_right = "spawn" in error.hint and ooc.sum(array, device="cpu") == array.sum()
+            os._exit(0 if is_right else 1)
+        os._exit(2)
+    assert os.waitpid(child, 0)[1] == 0

@@ -1,0 +1,116 @@
+"""Files that a loop writes."""
+
+import os
+import pathlib
+
+import numpy as np
+import pytest
+
+import ooc
+import ooc._writer
+
+
+@pytest.mark.parametrize("name, dtype", [("a.npy", "f4"), ("a.npy", ">i2"), ("a.f32", "f4"),
+                                         ("a.bin", "u1"), ("a.npy", "?")])
+def test_arrays_are_written_one_after_another(name, dtype):
+    array = (np.arange(100_000) % 100).astype(dtype)
+    with ooc.writer(name, dtype) as out:
+        for first in range(0, len(array), 999):
+            out.write(array[first:first + 999])
+        assert out.rows == len(array)
+        assert not pathlib.Path(name).exists()
+    if name.endswith(".npy"):
+        written = np.load(name)
+        assert written.dtype == array.dtype
+    else:
+        written = np.fromfile(name, dtype)
+    np.testing.assert_array_equal(written, array)
+
+
+def test_the_first_array_decides_on_type_and_shape():
+    rows = np.arange(600, dtype="i4").reshape(100, 2, 3)
+    with ooc.writer("a.npy") as out:
+        out.write(rows[:50])
+        out.write(rows[50:, ::-1])  # not contiguous
+        changed = rows[:1].copy()
+        out.write(changed)
+        changed[:] = 0
+        out.write(np.empty((0, 2, 3), "i4"))
+        for wrong, message in [(rows.astype("f4"), "has i4, not f4"),
+                               (rows[:, :1], "rows of"), (np.int32(3), "has no rows")]:
+            with pytest.raises(ooc.UsageError, match=message):
+                out.write(wrong)
+    np.testing.assert_array_equal(np.load("a.npy"),
+                                  np.concatenate([rows[:50], rows[50:, ::-1], rows[:1]]))
+    assert ooc.open("a.npy").shape == (101, 2, 3)
+
+
+def test_a_filter_is_a_loop():
+    array = np.arange(100_000, dtype="f4").reshape(-1, 4)
+    with ooc.writer("some.npy") as out:
+        for chunk in ooc.stream(array, rows=1000):
+            rows = chunk.numpy()
+            out.write(rows[rows[:, 0] % 3 == 0])
+    np.testing.assert_array_equal(np.load("some.npy"), array[array[:, 0] % 3 == 0])
+
+
+def test_an_exception_leaves_no_file():
+    with pytest.raises(ZeroDivisionError):
+        with ooc.writer("a.npy", "f4") as out:
+            out.write(np.ones(10, "f4"))
+            raise ZeroDivisionError
+    assert os.listdir() == []
+    with pytest.raises(ooc.UsageError, match="was given up"):
+        out.commit()
+
+
+def test_shapes_that_are_known():
+    with ooc.writer("a.npy", "f4", (None, 3)) as out:
+        out.write(np.ones((5, 3), "f4"))
+    assert np.load("a.npy").shape == (5, 3)
+    with pytest.raises(ooc.UsageError, match="is to have 4 rows, not 2"):
+        with ooc.writer("b.npy", "f4", (4,)) as out:
+            out.write(np.ones(2, "f4"))
+    with pytest.raises(ooc.UsageError, match="has rows of"):
+        with ooc.writer("b.npy", "f4", (4, 2)) as out:
+            out.write(np.ones((4, 3), "f4"))
+    with ooc.writer("empty.npy", "f4", (None, 3)) as out:
+        pass
+    assert np.load("empty.npy").shape == (0, 3)
+    with pytest.raises(ooc.UsageError, match="nothing was written"):
+        with ooc.writer("b.npy"):
+            pass
+    assert sorted(os.listdir()) == ["a.npy", "empty.npy"]
+
+
+def test_a_file_that_exists_is_kept():
+    np.save("a.npy", np.zeros(3))
+    with pytest.raises(ooc.OutputError):
+        with ooc.writer("a.npy") as out:
+            out.write(np.ones(4))
+    assert np.load("a.npy").tolist() == [0, 0, 0]
+    with ooc.writer("a.npy", overwrite=True) as out:
+        out.write(np.ones(4))
+    assert np.load("a.npy").tolist() == [1, 1, 1, 1]
+
+
+def test_commit_returns_the_array():
+    out = ooc.writer("a.f64")
+    out.write(np.arange(5.0))
+    array = out.commit()
+    assert ooc.sum(array) == 10
+    assert out.rows == 5
+    with pytest.raises(ooc.UsageError, match="is complete"):
+        out.write(np.arange(5.0))
+
+
+def test_types_that_files_do_not_hold():
+    for wrong in (np.ones(3, "c8"), np.array(["a"]), np.array([None])):
+        with pytest.raises((ooc.Error, TypeError)):
+            with ooc.writer("a.npy") as out:
+                out.write(wrong)
+    assert os.listdir() == []
+
+
+def test_examples(examples):
+    examples(ooc._writer)
