@@ -112,7 +112,8 @@ class MpiTest(unittest.TestCase):
 
     def wait_until(self, process, condition):
         while not condition():
-            self.assertIsNone(process.poll(), "ended too early")
+            if process.poll() is not None:
+                self.fail(f"ended too early: {process.returncode}, {process.communicate()}")
             time.sleep(0.01)
 
     def end_of(self, process):

@@ -46,7 +46,7 @@ pip user install "${wheel[0]}"
 cd "$work"
 env -i "$work/user/bin/python" -c 'import ooc; print("ooc", ooc.__version__, ooc.devices())'
 env -i "$work/user/bin/ooc-run" --version
-pip user install pytest mypy
+pip user install pytest mypy h5py pyarrow
 "$work/user/bin/python" -m pytest --quiet -p no:cacheprovider "$python/tests"
 "$work/user/bin/python" -m mypy --strict --cache-dir="$work/mypy" "$unzip_to/ooc"
 
@@ -54,3 +54,11 @@ pip user install pytest mypy
 pip user install "nanobind>=3.1"
 "$work/user/bin/python" -m nanobind.stubgen --quiet --module ooc._ooc --output-file "$work/_ooc.pyi"
 diff "$python/src/ooc/_ooc.pyi" "$work/_ooc.pyi"
+
+# A wheel with code for GPUs takes minutes to compile, so here it is configured only.
+if command -v nvcc >/dev/null; then
+  cmake -S "$python/.." -B "$work/cuda" -DOOC_BUILD_PYTHON=ON -DOOC_BUILD_TESTS=OFF \
+    -DOOC_BUILD_BENCH=OFF -DCMAKE_CUDA_ARCHITECTURES=90-real \
+    -DPython_EXECUTABLE="$work/user/bin/python" >"$work/cuda.log" 2>&1 ||
+    { cat "$work/cuda.log" >&2; exit 1; }
+fi

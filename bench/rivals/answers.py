@@ -19,6 +19,8 @@ def agree(one, other, job, count):
         moved = (abs(mine - its) for mine, its in zip(accumulate(one["counts"]),
                                                       accumulate(other["counts"])))
         return max(moved) <= (1e-6 * count if job == "histogram_f4" else 0)
+    if "loss" in one:
+        return same_number(one["loss"], other["loss"], 1e-5 * abs(one["loss"]))
     largest = max(abs(one["min"]), abs(one["max"]))
     rounding = {"sum": 1e-9 * largest * count, "mean": 1e-9 * largest, "stddev": 1e-9 * largest}
     return all(same_number(one[key], other[key], rounding.get(key, 0)) for key in one)

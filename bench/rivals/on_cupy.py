@@ -20,10 +20,22 @@ def reduce(blocks):
     return rival.merge(parts())
 
 
+def loop(blocks):
+    weights = cupy.array(rival.weights(), cupy.float32)
+    total = cupy.zeros((), cupy.float64)
+    for block in blocks:
+        rows = block.view(cupy.float32).reshape(-1, rival.COLUMNS)
+        for first in range(0, len(rows), rival.BATCH_ROWS):
+            products = rows[first:first + rival.BATCH_ROWS] @ weights
+            total += cupy.maximum(products, 0).sum(dtype=cupy.float64)
+    return {"loss": float(total)}
+
+
 def warm_up():
-    block = cupy.zeros(1 << 20, cupy.uint8)
+    block = cupy.zeros(rival.BATCH_BYTES, cupy.uint8)
     histogram([block])
     reduce([block])
+    loop([block])
 
 
 def main(blocks, **versions):
@@ -32,4 +44,5 @@ def main(blocks, **versions):
     with cupy.cuda.Stream(non_blocking=True):
         rival.main({"cupy": cupy.__version__, **versions}, warm_up,
                    histogram=lambda path: histogram(blocks(path)),
-                   reduce=lambda path: reduce(blocks(path)))
+                   reduce=lambda path: reduce(blocks(path)),
+                   loop=lambda path: loop(blocks(path)))

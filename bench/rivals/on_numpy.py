@@ -1,4 +1,6 @@
 """The computation of all rivals on NumPy, which differ in how they go through the blocks."""
+import functools
+
 import numpy as np
 
 import rival
@@ -27,6 +29,20 @@ def describe(block):
     return block.size, *summarise(block), block.var(dtype=np.float64)
 
 
+def loop(parts):
+    return {"loss": float(sum(parts))}
+
+
+@functools.cache
+def weights():
+    return np.array(rival.weights(), "f4")
+
+
+def step(block):
+    products = block.reshape(-1, rival.COLUMNS) @ weights()
+    return np.maximum(products, 0).sum(dtype="f8")
+
+
 def merge_statistics(parts):
     """Merges the counts, sums, minima, maxima and variances of the blocks."""
     counts, sums, minima, maxima, variances = map(np.array, zip(*parts))
@@ -35,11 +51,12 @@ def merge_statistics(parts):
     return rival.statistics(count, total, minima.min(), maxima.max(), squares.sum() / count)
 
 
-def main(on_blocks):
+def main(on_blocks, **versions):
     """`on_blocks` takes a path, a type and a function, and yields its result for each block."""
-    rival.main({"numpy": np.__version__}, warm_up=lambda: None,
+    rival.main({"numpy": np.__version__, **versions}, warm_up=lambda: None,
                histogram=lambda path: {"counts": sum(on_blocks(path, "u1", count)).tolist()},
                histogram_f4=lambda path: {
                    "counts": sum(on_blocks(path, "f4", count_in_bins)).tolist()},
                reduce=lambda path: rival.merge(on_blocks(path, "f4", summarise)),
-               statistics=lambda path: merge_statistics(on_blocks(path, "f4", describe)))
+               statistics=lambda path: merge_statistics(on_blocks(path, "f4", describe)),
+               loop=lambda path: loop(on_blocks(path, "f4", step)))

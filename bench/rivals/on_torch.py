@@ -1,4 +1,6 @@
 """The computation of all rivals on PyTorch, which differ in how they copy blocks to the GPU."""
+import functools
+
 import torch
 
 import rival
@@ -26,14 +28,32 @@ def reduce(parts):
     return rival.merge(torch.stack(parts).tolist())
 
 
+@functools.cache
+def weights():
+    return torch.tensor(rival.weights(), dtype=torch.float32, device="cuda")
+
+
+def step(block):
+    products = block.view(torch.float32).view(-1, rival.COLUMNS) @ weights()
+    return torch.relu(products).sum(dtype=torch.float64)
+
+
+def loop(parts):
+    parts = list(parts)
+    torch.cuda.synchronize()
+    return {"loss": float(torch.stack(parts).sum())}
+
+
 def warm_up():
-    block = torch.zeros(1 << 20, dtype=torch.uint8, device="cuda")
+    block = torch.zeros(rival.BATCH_BYTES, dtype=torch.uint8, device="cuda")
     histogram([count(block)])
     reduce([summarise(block)])
+    loop([step(block)])
 
 
-def main(on_blocks):
+def main(on_blocks, **versions):
     """`on_blocks` takes a path and a function, and yields its result for each block on the GPU."""
-    rival.main({"torch": torch.__version__}, warm_up,
+    rival.main({"torch": torch.__version__, **versions}, warm_up,
                histogram=lambda path: histogram(on_blocks(path, count)),
-               reduce=lambda path: reduce(on_blocks(path, summarise)))
+               reduce=lambda path: reduce(on_blocks(path, summarise)),
+               loop=lambda path: loop(on_blocks(path, step)))

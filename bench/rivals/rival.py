@@ -8,13 +8,22 @@ allocations are timed, as in ooc-run. `warm_up`, which starts the GPU and loads 
 """
 import argparse
 import json
+import math
 import os
 import tempfile
 import time
 
-JOBS = {"histogram": "u1", "histogram_f4": "f4", "reduce": "f4", "statistics": "f4"}
+JOBS = {"histogram": "u1", "histogram_f4": "f4", "reduce": "f4", "statistics": "f4", "loop": "f4"}
 BINS = 100  # of histogram_f4
 RANGE = (0, 1)
+# Of loop: batches of rows, as in training. Each is multiplied by a small matrix; the answer is the
+# sum of the positive products.
+COLUMNS, BATCH_ROWS = 1024, 4096
+BATCH_BYTES = COLUMNS * BATCH_ROWS * 4
+
+
+def weights():
+    return [[math.cos(row * 8 + column) for column in range(8)] for row in range(COLUMNS)]
 
 
 def main(versions, warm_up=None, **jobs):

@@ -18,7 +18,7 @@ OOC_RUN = {
                      ["counts"]),
     "reduce": (["reduce"], ["sum", "min", "max"]),
     "statistics": (["reduce"], ["sum", "min", "max", "mean", "stddev"]),
-}
+}  # not of a loop, which is a program
 
 
 @dataclass
@@ -146,15 +146,18 @@ def rivals(path, job, cold, folder):
     """Returns all rivals, in the order of their runs. `folder` is for those that must be built."""
     direct_or_not = [Variant("buffered", {"DIRECT": "0"}), Variant("direct", {"DIRECT": "1"})]
     return [
-        ooc_run("ooc_run", path, job),
-        ooc_run("ooc_run_cpu", path, job, "--device", "cpu"),
-        ooc_run("ooc_run_cuda", path, job, "--device", "cuda"),
+        *(ooc_run(name, path, job, *arguments)
+          for name, arguments in [("ooc_run", []), ("ooc_run_cpu", ["--device", "cpu"]),
+                                  ("ooc_run_cuda", ["--device", "cuda"])] if job in OOC_RUN),
         python("ooc_python", path, job),
         python("kvikio_tuned", path, job, kvikio_variants(cold)),
         python("kvikio_default", path, job),
         python("torch_threads", path, job, direct_or_not if cold else None),
         python("torch_pinned", path, job),
         python("torch_dataloader", path, job),
+        python("ooc_stream_torch", path, job),
+        python("ooc_stream_cupy", path, job),
+        python("ooc_stream_numpy", path, job),
         python("cupy_memmap", path, job),
         python("cupy_fromfile", path, job),
         cpp("cpp_openmp", path, job, folder),

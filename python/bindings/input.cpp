@@ -9,7 +9,9 @@
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <future>
+#include <numeric>
 #include <memory>
 #include <ooc/error.hpp>
 #include <span>
@@ -49,12 +51,18 @@ std::vector<Identity> identities_of(const std::vector<std::filesystem::path>& fi
   return identities;
 }
 
+/// `shape`: of an array that is part of a file; empty for a whole file.
 Input open_files(const std::vector<std::filesystem::path>& files,
-                 const std::optional<std::string>& dtype, std::uint64_t offset) {
-  const ooc::Format format = format_of(dtype, offset);
+                 const std::optional<std::string>& dtype, std::uint64_t offset,
+                 std::vector<std::uint64_t> shape) {
+  ooc::Format format = format_of(dtype, offset);
+  if (!shape.empty()) {
+    format.count = std::accumulate(shape.begin(), shape.end(), std::uint64_t{1}, std::multiplies());
+  }
   const Call call;
   const nb::gil_scoped_release released;
   ooc::Source source = ooc::open(files, format);
+  if (!shape.empty()) source.set_shape(std::move(shape));
   const auto part = [=, identities = identities_of(files)](std::uint64_t first,
                                                            std::uint64_t count) {
     ooc::Format some = format;
@@ -238,7 +246,9 @@ void bind_input(nb::module_& module) {
       .def("shard", shard_of, nb::arg("index"), nb::arg("count"));
   module.def(
       "open_files", open_files, nb::arg("paths"), nb::arg("dtype").none(), nb::arg("offset"),
-      nb::sig("def open_files(paths: Sequence[str], dtype: str | None, offset: int) -> Input"));
+      nb::arg("shape") = std::vector<std::uint64_t>{},
+      nb::sig("def open_files(paths: Sequence[str], dtype: str | None, offset: int, shape: "
+              "Sequence[int] = ()) -> Input"));
   module.def("open_descriptor", open_descriptor, nb::arg("descriptor"), nb::arg("dtype").none(),
              nb::arg("offset"), nb::arg("name"));
   module.def("open_memory", open_memory, nb::arg("address"), nb::arg("bytes"), nb::arg("dtype"),

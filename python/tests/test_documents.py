@@ -1,10 +1,13 @@
 """Runs the examples of docs/python.md and README.md, in their order."""
 
+import ast
+import json
 import pathlib
 import re
 import subprocess
 import sysconfig
 
+import numpy as np
 import pytest
 
 import ooc
@@ -28,6 +31,24 @@ def test_the_page_is_true(capsys):
     blocks, _ = run(PAGE)
     assert len(blocks) > 8
     assert "check the name" in capsys.readouterr().out
+
+
+def test_the_notebook_runs():
+    notebook = json.loads((ROOT / "docs" / "python.ipynb").read_text(encoding="utf-8"))
+    names, shown = {}, []
+    for cell in notebook["cells"]:
+        if cell["cell_type"] != "code":
+            continue
+        *statements, last = ast.parse("".join(cell["source"])).body
+        exec(compile(ast.Module(statements, []), "python.ipynb", "exec"), names)
+        if isinstance(last, ast.Expr):
+            value = eval(compile(ast.Expression(last.value), "python.ipynb", "eval"), names)
+            shown.append(getattr(value, "_repr_html_", value.__repr__)())
+        else:
+            exec(compile(ast.Module([last], []), "python.ipynb", "exec"), names)
+    assert len(shown) == 6 and "<svg" in shown[3]
+    np.testing.assert_allclose(names["covariance"], np.cov(np.load("points.npy").T, ddof=0),
+                               rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.skipif(not PROGRAM.exists(), reason="the package is not installed")

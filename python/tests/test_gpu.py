@@ -177,6 +177,12 @@ def test_batches_of_pytorch():
     assert [y.tolist() for _, y in other] == whole  # a new loop begins at the beginning
 
 
+def test_arrays_on_a_gpu_are_no_input_yet():
+    for array in (cupy.arange(10), torch.arange(10, device="cuda")):
+        with pytest.raises(ooc.UsageError, match="is on a GPU"):
+            ooc.sum(array)
+
+
 def test_numba_takes_chunks():
     cuda = pytest.importorskip("numba.cuda")
     array = numbers(100_000)

@@ -19,6 +19,7 @@ from . import _ooc
 from ._arguments import integer, shown, unicode
 from ._arguments import path as path_of
 from ._dtypes import code_of, dtype_of, largest_item
+from ._foreign import is_of, of_arrow, of_h5py
 from ._errors import BadInput, InputNotFound, UsageError
 from ._options import machine, settings
 from ._progress import reporting
@@ -155,8 +156,9 @@ def open(x: ArrayLike, dtype: Any = None, *, offset: int = 0) -> Array:
 
     x: a path, an address (https, s3), a list of them, a pattern ("run-*.npy"), an array in memory
     (NumPy's, or of anything that has the buffer protocol or DLPack on the host), which is not
-    copied, or a pipe, socket or file object with a descriptor, which is read once, from where it
-    is. A pipe must have been opened with buffering=0.
+    copied, a dataset of h5py that is stored in one piece, an array of pyarrow without nulls, or a
+    pipe, socket or file object with a descriptor, which is read once, from where it is. A pipe must
+    have been opened with buffering=0.
     dtype: of raw files, unless their extension names it (.f32, .u16, ...); also one with fields.
     offset: bytes to skip at the beginning of each raw file.
 
@@ -187,7 +189,11 @@ def opened(x: Any, name: str, dtype: Any = None, offset: Any = 0) -> Array:
     if isinstance(x, (io.IOBase, socket.socket)):
         return _stream(x, code, offset)
     if dtype is not None or offset:
-        raise UsageError("an array in memory has its type already")
+        raise UsageError("an array has its type already")
+    if is_of(x, "h5py", "Dataset"):
+        return Array(of_h5py(x))
+    if is_of(x, "pyarrow", "Array", "ChunkedArray", "Table", "RecordBatch"):
+        return _in_memory(of_arrow(x, name), name)
     return _in_memory(x, name)
 
 
@@ -259,6 +265,9 @@ def _in_memory(x: Any, name: str) -> Array:
                          hint="numpy.frombuffer(x, dtype)")
     if isinstance(x, np.ma.MaskedArray):
         raise UsageError("a masked array: its mask would be ignored", hint="x.compressed()")
+    if hasattr(x, "__dlpack_device__") and x.__dlpack_device__()[0] not in (1, 3):  # host, pinned
+        raise UsageError(f"{name} is on a GPU, and data are read from files or the host",
+                         hint="x.get() of CuPy or x.cpu() of PyTorch copies it to the host")
     if isinstance(x, np.ndarray):
         values = x
     elif hasattr(x, "__dlpack__") and not hasattr(x, "__array__"):
