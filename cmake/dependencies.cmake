@@ -33,7 +33,7 @@ find_package(Boost 1.74 QUIET COMPONENTS program_options)
 ooc_need(Boost_FOUND "Boost.Program_options 1.74 or later" libboost-program-options-dev)
 find_package(fmt 9 QUIET)
 ooc_need(fmt_FOUND "fmt 9 or later" libfmt-dev)
-set(CMAKE_FIND_LIBRARY_SUFFIXES ${library_suffixes})  # CMake finds a CUDA toolkit by its libcudart.so
+set(CMAKE_FIND_LIBRARY_SUFFIXES ${library_suffixes})  # CMake knows a toolkit by libcudart.so
 find_package(nlohmann_json 3.11 QUIET)
 ooc_need(nlohmann_json_FOUND "nlohmann-json 3.11 or later" nlohmann-json3-dev)
 find_path(PROTOZERO_INCLUDE_DIR protozero/pbf_writer.hpp)  # header-only, without a CMake package

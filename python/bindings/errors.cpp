@@ -65,6 +65,8 @@ void bind_errors(nb::module_&) {
     } catch (const ooc::Error& error) {
       try {
         set_exception(error);
+      } catch (nb::python_error& raised) {  // by the handler of a signal
+        raised.restore();
       } catch (const ooc::Error&) {  // the interpreter is ending
         PyErr_SetString(PyExc_RuntimeError, error.what());
       }

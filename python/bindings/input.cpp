@@ -11,8 +11,8 @@
 #include <filesystem>
 #include <functional>
 #include <future>
-#include <numeric>
 #include <memory>
+#include <numeric>
 #include <ooc/error.hpp>
 #include <span>
 #include <stop_token>
@@ -28,7 +28,7 @@ namespace {
 
 ooc::Format format_of(const std::optional<std::string>& dtype, std::uint64_t offset) {
   ooc::Format format{.offset = offset, .by_columns = true};
-  if (dtype) format.type = ooc::parse_dtype(*dtype);
+  if (dtype) format.type = type_of(*dtype);
   return format;
 }
 
@@ -141,7 +141,7 @@ Input open_descriptor(int descriptor, const std::optional<std::string>& dtype, s
 Input open_memory(std::uintptr_t address, std::size_t bytes, std::string_view dtype,
                   std::vector<std::uint64_t> shape, nb::object owner) {
   const std::span memory(reinterpret_cast<const std::byte*>(address), bytes);
-  const ooc::DType type = ooc::parse_dtype(dtype);
+  const ooc::DType type = type_of(dtype);
   ooc::Source source = ooc::from_memory(memory, type);
   source.set_shape(std::move(shape));
   return input_of(
@@ -174,7 +174,9 @@ Input rows_of(const Input& input, std::uint64_t first, std::uint64_t count) {
 }
 
 Input shard_of(const Input& input, std::uint64_t index, std::uint64_t count) {
-  return input_of(ooc::shard(*input.source, index, count), {}, input.owner);
+  ooc::Source part = ooc::shard(*input.source, index, count);
+  part.set_columns(1);  // it may begin and end within a row
+  return input_of(std::move(part), {}, input.owner);
 }
 
 /// Returns the fields of a struct: name, code, number of elements and offset.
@@ -182,13 +184,20 @@ std::vector<nb::object> fields_of(const Input& input) {
   std::vector<nb::object> fields;
   for (const ooc::Field& field : input.source->type().value_or(ooc::DType{}).fields) {
     ooc::DType element(field.element, field.swapped);
-    element.is_bool = field.is_bool;
-    fields.push_back(nb::make_tuple(field.name, ooc::code_of(element), field.count, field.offset));
+    const std::string code = field.is_bool ? std::string(bool_code) : ooc::code_of(element);
+    fields.push_back(nb::make_tuple(field.name, code, field.count, field.offset));
   }
   return fields;
 }
 
 }  // namespace
+
+ooc::DType type_of(std::string_view code) {
+  if (code != bool_code) return ooc::parse_dtype(code);
+  ooc::DType type{ooc::ElementType::u1};
+  type.is_bool = true;
+  return type;
+}
 
 std::shared_ptr<const void> owner_of(nb::object object) {
   const auto drop = [](PyObject* held) {
@@ -244,11 +253,10 @@ void bind_input(nb::module_& module) {
                    })
       .def("rows", rows_of, nb::arg("first"), nb::arg("count"))
       .def("shard", shard_of, nb::arg("index"), nb::arg("count"));
-  module.def(
-      "open_files", open_files, nb::arg("paths"), nb::arg("dtype").none(), nb::arg("offset"),
-      nb::arg("shape") = std::vector<std::uint64_t>{},
-      nb::sig("def open_files(paths: Sequence[str], dtype: str | None, offset: int, shape: "
-              "Sequence[int] = ()) -> Input"));
+  module.def("open_files", open_files, nb::arg("paths"), nb::arg("dtype").none(), nb::arg("offset"),
+             nb::arg("shape") = std::vector<std::uint64_t>{},
+             nb::sig("def open_files(paths: Sequence[str], dtype: str | None, offset: int, shape: "
+                     "Sequence[int] = ()) -> Input"));
   module.def("open_descriptor", open_descriptor, nb::arg("descriptor"), nb::arg("dtype").none(),
              nb::arg("offset"), nb::arg("name"));
   module.def("open_memory", open_memory, nb::arg("address"), nb::arg("bytes"), nb::arg("dtype"),

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <ooc/source.hpp>
+#include <string_view>
 #include <vector>
 
 #include "bindings.hpp"
@@ -20,6 +21,11 @@ struct Input {
   Part part{};                          // null for a stream, and for a shard
   std::shared_ptr<const void> owner{};  // of the memory or descriptor that the source refers to
 };
+
+constexpr std::string_view bool_code = "|b1";  // which the library reads in headers only
+
+/// Returns the type of a code as Python has it. Throws Error(usage).
+ooc::DType type_of(std::string_view code);
 
 /// Returns a reference that any thread may drop, with or without the GIL.
 std::shared_ptr<const void> owner_of(nb::object object);

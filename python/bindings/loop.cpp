@@ -20,11 +20,28 @@ std::size_t padded(std::size_t bytes) {
   return ooc::detail::round_up(bytes, alignment);
 }
 
+/// Size of a copy of rows (bytes).
+std::size_t copied_bytes(const std::vector<ooc::DeviceSpan<const std::byte>>& rows) {
+  std::size_t bytes = 1;
+  for (const auto& part : rows) bytes += padded(part.size);
+  return bytes;
+}
+
 /// Wraps the stream of a user, which is the thread's own or, as DLPack counts, 0 or 1 for CUDA's
 /// default stream. That one waits for the streams of all threads, and they for it.
 std::unique_ptr<ooc::Stream> borrow(ooc::Device& device, std::intptr_t user) {
   constexpr std::intptr_t last_name = Rows::stream_per_thread;
   return device.borrow_stream(user <= last_name ? nullptr : reinterpret_cast<void*>(user));
+}
+
+ooc::Chunks chunks_of(const Kept& kept, const ooc::ChunksOptions& options) {
+  try {
+    return ooc::Chunks(*kept.coordinator, kept.resident, options);
+  } catch (const ooc::Error& error) {
+    if (error.kind() != ooc::ErrorKind::usage) throw;
+    throw ooc::Error(ooc::ErrorKind::usage, "another loop over the same resident data goes on",
+                     {.hint = "end it, or close() its stream"});
+  }
 }
 
 }  // namespace
@@ -34,6 +51,11 @@ Rows::Rows(std::shared_ptr<Loop> loop, Slot slot) : loop_(std::move(loop)), slot
 }
 
 Rows::~Rows() {
+  if (!loop_->process().is_this()) {
+    new std::optional(std::move(lease_));
+    new std::shared_ptr(std::move(loop_));
+    return;
+  }
   --loop_->in_use_;
   loop_->take_back(*this);
 }
@@ -79,7 +101,8 @@ Loop::Loop(std::vector<Input> inputs, const Machine& machine, const ooc::ChunksO
   ooc::ChunksOptions wanted = options;
   wanted.pass.stop = stop_.get_token();
   if (kept_) {
-    chunks_.emplace(*coordinator_, kept_->resident, wanted);
+    kept_->process.require_this("what is resident");
+    chunks_.emplace(chunks_of(*kept_, wanted));
   } else {
     chunks_.emplace(visit_sources(
         inputs_, [&](const auto& from) { return ooc::Chunks(*coordinator_, from, wanted); }));
@@ -156,8 +179,7 @@ std::optional<Loop::Taken> Loop::take() {
 
 std::optional<std::size_t> Loop::size() {
   if (stats_) return stats_->layout.chunks;
-  if (!is_closed_) return chunks_->size();
-  throw ooc::Error(ooc::ErrorKind::usage, "the stream was closed: its length is not known");
+  return is_closed_ ? std::nullopt : chunks_->size();
 }
 
 void Loop::close() {
@@ -219,15 +241,19 @@ void Loop::make_room(Slot& slot, std::size_t bytes) {
     }
   }
   const auto refuse = [this] {
-    throw nb::buffer_error((std::to_string(in_use_ - 1) +
-                            " chunks are still in use, and there is no memory for another: copy "
-                            "what you keep")
-                               .c_str());
+    const std::size_t others = in_use_ - 1;
+    const std::string text = others == 0
+                                 ? "there is no memory for a copy of a chunk: give it fewer rows"
+                                 : std::to_string(others) +
+                                       " chunks are still in use, and there is no memory "
+                                       "for another: copy what you keep";
+    throw nb::buffer_error(text.c_str());
   };
   constexpr std::size_t tenth = 10;  // of the memory is left to others
   const std::uint64_t available = device().available_bytes();
   const bool is_beyond_limit =
-      device().reads_host_memory() && bytes > device().host_memory().bytes_left();
+      device().reads_host_memory() &&
+      bytes + device().device_memory().bytes_in_use() > device().host_memory().bytes_left();
   if (is_beyond_limit || bytes > available - available / tenth) refuse();
   try {
     slot.copy = ooc::Buffer(device().device_memory(), bytes);
@@ -239,9 +265,7 @@ void Loop::make_room(Slot& slot, std::size_t bytes) {
 
 /// Enqueues a copy on the stream of `rows`.
 void Loop::copy_to(Rows& rows, const std::vector<ooc::DeviceSpan<const std::byte>>& from) {
-  std::size_t size = 0;
-  for (const auto& part : from) size += padded(part.size);
-  make_room(rows.slot_, std::max<std::size_t>(size, 1));
+  make_room(rows.slot_, copied_bytes(from));
   std::byte* target = rows.slot_.copy.data();
   for (const auto& part : from) {
     if (part.size != 0) rows.slot_.stream->copy(target, part.data, part.size);
@@ -255,6 +279,7 @@ std::shared_ptr<Rows> Loop::copy_of(Rows& rows) {
   auto copy = std::make_shared<Rows>(shared_from_this(), take_slot());
   copy->first = rows.first;
   copy->count = rows.count;
+  make_room(copy->slot_, copied_bytes(rows.bytes));  // needs the lock that comes before the next
   const std::scoped_lock lock(rows.mutex_);
   rows.slot_.stream->record(*rows.slot_.event);
   copy->slot_.stream->wait(*rows.slot_.event);

@@ -40,6 +40,7 @@ struct Kept {
   std::vector<Input> inputs;
   std::shared_ptr<ooc::Coordinator> coordinator;
   ooc::Resident resident;
+  Process process{};
 };
 
 class Loop;
@@ -109,7 +110,8 @@ class Loop : public std::enable_shared_from_this<Loop> {
   /// are copied. Throws Error, and nb::buffer_error if there is no memory for the copy: the same
   /// rows come again then.
   std::shared_ptr<Rows> next();
-  /// Returns the number of chunks; nothing for a pipe. Blocks until the pass has begun.
+  /// Returns the number of chunks; nothing for a pipe, and if the pass has not come to its end.
+  /// Blocks until it has begun.
   std::optional<std::size_t> size();
   /// Returns the statistics, once next() has returned null.
   const std::optional<ooc::Stats>& stats() const { return stats_; }
@@ -124,6 +126,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void stop() { stop_.request_stop(); }
   ooc::Device& device() { return coordinator_->device(); }
   int device_index() const { return device_index_; }
+  const Process& process() const { return process_; }
   const Input& input(std::size_t source) const { return inputs_[source]; }
   std::size_t inputs() const { return inputs_.size(); }
 
@@ -144,6 +147,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void make_room(Slot& slot, std::size_t bytes);
   void copy_to(Rows& rows, const std::vector<ooc::DeviceSpan<const std::byte>>& from);
 
+  Process process_;
   std::vector<Input> inputs_;
   std::shared_ptr<Kept> kept_;
   std::shared_ptr<ooc::Coordinator> coordinator_;

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <mutex>
 #include <ooc/error.hpp>
+#include <string>
 #include <utility>
 
 #include "watched.hpp"
@@ -81,6 +82,7 @@ class IdleCoordinators {
 };
 
 std::atomic<bool> has_used_gpu = false, is_child_of_gpu_user = false;
+std::atomic<int> forks = 0;  // from the first process with this module to this one
 
 std::unique_ptr<ooc::Coordinator> make_coordinator(const Machine& machine) {
   const bool is_cpu_only = machine.devices == std::vector{-1};
@@ -110,7 +112,8 @@ std::unique_ptr<ooc::Coordinator> make_coordinator(const Machine& machine) {
 std::shared_ptr<ooc::Coordinator> Machine::coordinator() const {
   std::unique_ptr<ooc::Coordinator> made = IdleCoordinators::all().take(*this);
   if (!made) made = make_coordinator(*this);
-  return {made.release(), [machine = *this](ooc::Coordinator* used) {
+  return {made.release(), [machine = *this, process = Process()](ooc::Coordinator* used) {
+            if (!process.is_this()) return;
             IdleCoordinators::all().give_back(machine, std::unique_ptr<ooc::Coordinator>(used));
           }};
 }
@@ -121,7 +124,21 @@ void watch_forks() {
                    IdleCoordinators::all().forget();
                    Calls::forget();
                    is_child_of_gpu_user = has_used_gpu.load();
+                   ++forks;
                  });
+}
+
+Process::Process() : forks_(forks) {}
+
+bool Process::is_this() const {
+  return forks_ == forks;
+}
+
+void Process::require_this(std::string_view what) const {
+  if (is_this()) return;
+  throw ooc::Error(ooc::ErrorKind::usage,
+                   std::string(what) + " belongs to the parent of this process",
+                   {.why = "its threads are not copied by fork()", .hint = "make another one"});
 }
 
 }  // namespace ooc_python

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <memory>
 #include <ooc/coordinator.hpp>
+#include <string_view>
 #include <vector>
 
 namespace ooc_python {
@@ -23,5 +24,18 @@ struct Machine {
 
 /// Makes children of fork() begin anew. Called once.
 void watch_forks();
+
+/// The process in which an object was made. In a child of fork(), the threads of a pass are
+/// missing, so what belongs to one is neither used nor destroyed.
+class Process {
+ public:
+  Process();
+  bool is_this() const;
+  /// Throws Error(usage) in a child.
+  void require_this(std::string_view what) const;
+
+ private:
+  int forks_;
+};
 
 }  // namespace ooc_python

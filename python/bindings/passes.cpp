@@ -271,6 +271,12 @@ void bind_passes(nb::module_& module) {
                      "progress: object | None) -> tuple[str, RunStats]"));
   module.def("read_into", read_into, nb::arg("input"), nb::arg("address"), nb::arg("bytes"),
              nb::arg("machine"), nb::arg("progress").none());
+  module.def(
+      "code_of",
+      [](std::string_view code) {
+        return code == bool_code ? std::string(code) : ooc::code_of(type_of(code));
+      },
+      nb::arg("code"));
   module.def("bytes_in", bytes_in, nb::arg("text"), nb::arg("name"));
   module.def("end_calls", [] { Calls::all().end(); });
   module.def("gpus", [] { return ooc::detail::cuda_facts().gpus.size(); });

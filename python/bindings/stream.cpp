@@ -24,8 +24,15 @@ class Stream {
   }
 
   ~Stream() {
+    if (!loop_->process().is_this()) {
+      new std::shared_ptr(std::move(loop_));
+      return;
+    }
     try {
-      without_gil([&] { loop_.reset(); });
+      without_gil([&] {
+        loop_->close();
+        loop_.reset();
+      });
     } catch (const ooc::Error&) {  // the interpreter is ending; the member ends with the GIL
     }
   }
@@ -37,7 +44,7 @@ class Stream {
     const Turn turn(*this);
     while (!without_gil([&] { return loop_->wait(); })) {
       if (PyErr_CheckSignals() == 0) continue;
-      loop_->close();
+      without_gil([&] { loop_->close(); });
       nb::raise_python_error();
     }
     const std::shared_ptr<Rows> rows = without_gil([&] { return loop_->next(); });
@@ -68,6 +75,7 @@ class Stream {
   class Turn {
    public:
     explicit Turn(Stream& stream) : stream_(stream) {
+      stream_.loop_->process().require_this("the stream");
       if (!stream_.is_used_.test_and_set()) return;
       throw std::runtime_error("another thread uses this stream");
     }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "dlpack.hpp"
+#include "input.hpp"
 #include "machine.hpp"
 #include "watched.hpp"
 
@@ -26,8 +27,7 @@ class Writer {
       : coordinator_(machine.coordinator()), device_(coordinator_->device()) {
     const Call call;
     const nb::gil_scoped_release released;
-    ooc::DType type = dtype == "|b1" ? ooc::DType{ooc::ElementType::u1} : ooc::parse_dtype(dtype);
-    type.is_bool = dtype == "|b1";
+    ooc::DType type = type_of(dtype);
     const ooc::Target target{.path = path, .type = type, .replace = replace};
     type.swapped = false;  // the arrays have this machine's byte order
     row_bytes_ = ooc::size_of(type);
@@ -42,6 +42,9 @@ class Writer {
         ooc::ChunkWriterOptions{.row_shape = std::move(row_shape), .room_rows = room_rows_});
   }
 
+  ~Writer() {
+    if (!process_.is_this()) new std::optional(std::move(writer_));
+  }
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
@@ -61,6 +64,7 @@ class Writer {
 
   std::uint64_t commit() {
     return without_gil([&] {
+      process_.require_this("the file");
       const ooc::detail::DeviceBinding bound(device_);
       return writer_->commit();
     });
@@ -71,6 +75,7 @@ class Writer {
 
   /// Returns when the rows are copied, so that the caller may change them.
   void append(const std::byte* from, std::size_t rows) {
+    process_.require_this("the file");
     const ooc::detail::DeviceBinding bound(device_);
     user_->record(*event_);
     stream_->wait(*event_);
@@ -84,6 +89,7 @@ class Writer {
     event_->synchronize();
   }
 
+  Process process_;
   std::shared_ptr<ooc::Coordinator> coordinator_;
   ooc::Device& device_;
   std::unique_ptr<ooc::Stream> stream_, user_;
@@ -104,7 +110,7 @@ nb::tuple device_array(const nb::ndarray<nb::ro, nb::device::cuda>& array) {
     return nb::make_tuple(name, shape, array.device_id());
   };
   switch (static_cast<Code>(code)) {
-    case Code::Bool: return typed("|b1");
+    case Code::Bool: return typed(std::string(bool_code));
     case Code::Bfloat: return typed("bf16");
     case Code::Float: return typed("f" + bytes);
     case Code::Int: return typed("i" + bytes);

@@ -187,8 +187,9 @@ def test_a_notebook_shows_how_it_ran():
     assert "<li>direct: a &lt; b</li>" in html and "currentColor" in html
     assert re.findall('width="([0-9.]+)" height="12" fill-opacity="0.6"', html) == [
         "150.0", "75.0", "37.5"]
-    own = ooc.reduce(np.ones(1000)).stats._repr_html_()
-    assert "cpu" in own and ">compute</text>" in own
+    stats = ooc.reduce(np.ones(1000)).stats
+    own = stats._repr_html_()
+    assert f"<p>{stats.run['device']}, " in own and ">compute</text>" in own
 
 
 def test_a_notebook_shows_a_table():

@@ -225,8 +225,9 @@ def test_a_stream_that_is_closed_has_ended():
     assert stream.stats is None
     np.testing.assert_array_equal(first.numpy(), array[:100])
     stream.close()
-    with pytest.raises(ValueError, match="not known"):
+    with pytest.raises(TypeError, match="not known"):
         len(stream)
+    assert stream and list(stream) == []
 
 
 def test_errors_of_the_data_are_raised_at_their_chunk():
@@ -374,3 +375,141 @@ def test_a_child_of_fork_has_streams_of_its_own():
 def test_examples(examples):
     if os.environ.get("OOC_TEST_DEVICE", "cpu") == "cpu":
         examples(ooc._stream)
+
+
+def test_shards_of_rows_are_elements():
+    """A shard may begin and end within a row."""
+    for columns in 6, 8:
+        array = numbers(300_000 * columns).reshape(-1, columns)
+        np.save("a.npy", array)
+        parts = []
+        for i in range(3):
+            stream = ooc.stream(ooc.shard("a.npy", i, 3), rows=1000)
+            for chunk in stream:
+                assert chunk.shape == (len(chunk),) and chunk.nbytes == 4 * len(chunk)
+                assert chunk.first == sum(map(len, parts))
+                parts.append(chunk.numpy())
+        np.testing.assert_array_equal(np.concatenate(parts), array.ravel())
+
+
+def test_bools_in_memory_are_masks():
+    mask = np.array([True, False, True])
+    [chunk] = ooc.stream(mask)
+    assert chunk.dtype == bool
+    assert np.arange(2, 5)[chunk.numpy()].tolist() == [2, 4]
+    assert ooc.sum(mask) == 2 and ooc.open(mask).dtype == bool
+    pairs = np.zeros(3, [("flag", "?"), ("x", "f4")])
+    np.save("a.npy", pairs)
+    assert ooc.open("a.npy").dtype == pairs.dtype
+
+
+def test_copies_in_other_threads_while_a_loop_ends():
+    array = np.zeros(1 << 20)
+    for _ in range(20):
+        stream = ooc.stream(array, rows=1 << 19)
+        first, last = next(stream), next(stream)
+        threads = [threading.Thread(target=lambda: first.__dlpack__(copy=True)) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        assert next(stream, None) is None
+        for thread in threads:
+            thread.join()
+        del last
+
+
+def test_a_handler_may_raise_while_an_error_is_made():
+    def handle(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, handle)
+    try:
+        for i in range(300):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 2e-5 + (i % 100) * 2e-6)
+                while True:
+                    try:
+                        ooc.open("nofile.npy")
+                    except OSError:
+                        pass
+            except KeyboardInterrupt:
+                pass
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@on_cpu
+def test_the_limit_of_memory_is_for_kept_chunks_too():
+    kept = []
+    with pytest.raises(BufferError, match="still in use"):
+        for chunk in ooc.stream(np.zeros((1 << 19, 16)), rows=2000, memory="2M"):
+            kept.append(chunk)
+    assert 0 < len(kept) < 10
+
+
+def test_a_loop_over_what_stays_may_be_left():
+    array = numbers(1_000_000)
+    with ooc.resident(array, nbytes=1 << 20) as kept:
+        for _ in range(3):
+            for chunk in ooc.stream(kept, rows=2000):
+                if chunk.first > 20_000:
+                    break
+        stream = ooc.stream(kept, rows=2000)
+        next(stream)
+        with pytest.raises(ooc.UsageError, match="another loop over the same"):
+            next(ooc.stream(kept, rows=2000))
+
+
+def test_what_progress_raises_loses_no_chunk():
+    calls = []
+
+    def report(done, total):
+        calls.append(done)
+        if len(calls) % 2:
+            raise ZeroDivisionError
+
+    array = numbers(100_000)
+    stream = ooc.stream(array, rows=10_000, progress=report)
+    parts = []
+    while True:
+        time.sleep(0.11)
+        try:
+            chunk = next(stream, None)
+        except ZeroDivisionError:
+            continue
+        if chunk is None:
+            break
+        parts.append(chunk.numpy().copy())
+    np.testing.assert_array_equal(np.concatenate(parts), array)
+
+
+@on_cpu
+def test_a_child_of_fork_leaves_the_streams_of_its_parent_alone():
+    code = """
+import numpy, ooc, os, sys
+numpy.save("a.npy", numpy.arange(1000000))
+stream = ooc.stream("a.npy", rows=100, device="cpu")
+view, chunk = numpy.from_dlpack(next(stream)), next(stream)
+kept = ooc.resident("a.npy", nbytes=1 << 20, device="cpu")
+next(ooc.stream(kept))
+out = ooc.writer("b.npy")
+out.write(view)
+if os.fork() == 0:
+    for call in (lambda: next(stream), lambda: ooc.stream(kept), lambda: out.write(view)):
+        try:
+            call()
+        except ooc.UsageError as error:
+            assert "of the parent" in str(error) or "to the parent" in str(error)
+        else:
+            os._exit(1)
+    assert view[99] == 99 and chunk.numpy()[0] == 100
+    del view
+    assert sum(len(each) for each in ooc.stream("a.npy", device="cpu")) == 1000000
+    sys.exit(0)
+assert os.wait()[1] == 0
+out.commit()
+assert len(numpy.load("b.npy")) == 100 and next(stream).first == 200
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60,
+                           check=False)
+    assert ended.returncode == 0, ended.stderr

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import threading
 
 import numpy as np
 import pytest
@@ -113,4 +114,51 @@ def test_types_that_files_do_not_hold():
 
 
 def test_examples(examples):
-    examples(ooc._writer)
+    if os.environ.get("OOC_TEST_DEVICE", "cpu") == "cpu":
+        examples(ooc._writer)
+
+
+def test_structs_are_written_as_they_are():
+    array = np.array([(1, 2.5), (3, 4.5)], [("n", ">i4"), ("x", "<f8")])
+    with ooc.writer("a.npy") as out:
+        out.write(array)
+    np.testing.assert_array_equal(np.load("a.npy"), array)
+    with ooc.writer("b.npy") as out:
+        for chunk in ooc.stream("a.npy"):
+            out.write(chunk.numpy())
+    np.testing.assert_array_equal(np.load("b.npy"), array)
+
+
+def test_masks_are_not_ignored():
+    with pytest.raises(ooc.UsageError, match="mask"):
+        ooc.writer("a.npy").write(np.ma.masked_array([1.0, 2.0], mask=[0, 1]))
+
+
+def test_several_threads_may_write():
+    with ooc.writer("a.npy", "i8") as out:
+        threads = [threading.Thread(target=lambda i=i: [out.write(np.full(1000, i))
+                                                        for _ in range(50)]) for i in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    written = np.load("a.npy").reshape(-1, 1000)
+    assert (written == written[:, :1]).all()
+    assert np.bincount(written[:, 0]).tolist() == [50] * 4
+
+
+@pytest.mark.parametrize("dtype", ["float32", "f", "f4", "f32", np.float32])
+def test_names_of_types(dtype):
+    with ooc.writer("a.npy", dtype) as out:
+        out.write(np.ones(3, "f4"))
+    assert np.load("a.npy").dtype == "f4"
+
+
+def test_wrong_arguments_are_named():
+    for wrong in ({"overwrite": "no"}, {"shape": (None, 4.5)}, {"shape": 3}, {"shape": (None, -4)},
+                  {"dtype": "xyz"}, {"dtype": object}):
+        with pytest.raises((TypeError, ooc.UsageError)) as caught:
+            ooc.writer("a.npy", **wrong)
+        assert "incompatible" not in str(caught.value)
+    with pytest.raises(ooc.UsageError, match="null character"):
+        ooc.writer("a\0b")

@@ -286,7 +286,6 @@ def _in_memory(x: Any, name: str) -> Array:
     if values.ndim == 0:
         values = values.reshape(1)
     contiguous = np.ascontiguousarray(values)
-    code = "|u1" if contiguous.dtype.kind == "b" else contiguous.dtype.str
-    source = _ooc.open_memory(contiguous.ctypes.data, contiguous.nbytes, code,
+    source = _ooc.open_memory(contiguous.ctypes.data, contiguous.nbytes, contiguous.dtype.str,
                               list(contiguous.shape), contiguous)
     return Array(source)

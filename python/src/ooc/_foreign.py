@@ -36,9 +36,7 @@ def of_h5py(x: Any) -> _ooc.Input:
         raise refuse("nothing was written to it")
     if x.file.mode != "r":
         x.file.flush()
-    # Bools of HDF5 are an enumeration of bytes, 0 and 1.
-    code = "u1" if x.dtype.kind == "b" else code_of(x.dtype)
-    return _ooc.open_files([x.file.filename], code, x.id.get_offset(), list(x.shape) or [1])
+    return _ooc.open_files([x.file.filename], code_of(x.dtype), x.id.get_offset(), list(x.shape) or [1])
 
 
 def of_arrow(x: Any, name: str) -> np.ndarray[Any, Any]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import operator
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, SupportsIndex, Union
+from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
 from . import _ooc
+from ._arguments import integer, shown
 from ._array import Array, open
 from ._dtypes import dtype_of
 from ._errors import UsageError
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 
     Streamed: TypeAlias = Union["ArrayLike", "Zip", "Resident"]
 
-_default_stream, _thread_stream, _no_stream = 0, 2, -1  # as DLPack counts
+_default_stream, _no_stream = 0, -1  # as DLPack counts, but that it has 1 for the first
+_most_ahead = 1000  # each is a thread on the CPU
 
 
 class Chunk:
@@ -119,8 +121,8 @@ class Chunk:
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
-        if not self._chunk.is_on_cpu or self.dtype.names:
-            raise AttributeError("the rows are no numbers on the CPU")
+        if not self._chunk.is_on_cpu or self.dtype.kind not in "biuf":
+            raise AttributeError("the rows are no numbers of NumPy on the CPU")
         return self._interface(self.shape, self.dtype)
 
     def _interface(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> dict[str, Any]:
@@ -218,13 +220,13 @@ def resident(x: ArrayLike | Zip, *, nbytes: int = 0, **given: Unpack[Options]) -
         ...     for step in range(3):
         ...         for chunk in ooc.stream(kept): pass
     """
-    return Resident(x if isinstance(x, Zip) else open(x), _count("nbytes", nbytes), given)
+    return Resident(x if isinstance(x, Zip) else open(x), integer(nbytes, "nbytes"), given)
 
 
 class Stream:
     """The chunks of a loop. See `stream`."""
 
-    def __init__(self, x: Streamed, rows: int, ahead: int | None, shuffle: int | None,
+    def __init__(self, x: Streamed, rows: int, streams: int, shuffle: int | None,
                  shard: tuple[int, int], start: int, stream: Any, given: Options) -> None:
         kept = x if isinstance(x, Resident) else None
         if kept is not None and kept._kept is None:
@@ -232,12 +234,12 @@ class Stream:
         of: Any = kept._of if kept is not None else x if isinstance(x, Zip) else open(x)
         inputs = _inputs(of)
         wanted = settings(given)
-        on = kept._machine if kept is not None else machine(
-            wanted, 0 if ahead is None else _count("ahead", ahead) + 2)
+        on = kept._machine if kept is not None else machine(wanted, streams)
         self.stats: RunStats | None = None
         self._is_zip = isinstance(of, Zip)
         self._dtypes = [dtype_of(source) for source in inputs]
-        self._total = sum(source.nbytes for source in inputs)
+        is_all = shard[1] == 1 and start == 0
+        self._total = sum(source.nbytes for source in inputs) if is_all else 0  # 0: not known
         self._owner = stream  # lives as long as the views that are ordered with it
         self._on = _stream_of(stream)
         self._done = 0
@@ -252,12 +254,12 @@ class Stream:
         return self
 
     def __next__(self) -> Any:
+        self._tell()  # what it raises loses no chunk
         given = self._stream.next()
         if given is None:
             self._end()
             raise StopIteration
         self._done += sum(chunk.nbytes for chunk in given)
-        self._tell()
         chunks = tuple(map(self._chunk_of, given, self._dtypes))
         return chunks if self._is_zip else chunks[0]
 
@@ -277,11 +279,17 @@ class Stream:
             self.stats = RunStats(stats)
         self._report.__exit__(None, None, None)
 
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        return f"ooc.Stream({self._done:,} bytes done)"
+
     def __len__(self) -> int:
-        """The number of chunks. Raises TypeError for a pipe."""
+        """The number of chunks. Raises TypeError if it is not known, as of a pipe."""
         size = self._stream.size()
         if size is None:
-            raise TypeError("the length of a pipe is not known")
+            raise TypeError("the number of chunks is not known")
         return size
 
     def close(self) -> None:
@@ -323,14 +331,11 @@ def stream(x: Streamed, *, rows: int | None = None, ahead: int | None = None,
 
     At the end, `.stats` tells how the loop ran. One thread at a time may use it.
     """
-    index, count = shard
-    if not 0 <= index < count:
-        raise UsageError(f"there is no shard {index} of {count}")
-    if rows is not None and _count("rows", rows) == 0:
-        raise UsageError("rows=0: a chunk has one or more")
-    if shuffle is not None:
-        shuffle = _count("shuffle", shuffle)
-    return Stream(x, rows or 0, ahead, shuffle, shard, _count("start", start), stream, given)
+    rows = 0 if rows is None else integer(rows, "rows", least=1)
+    shuffle = None if shuffle is None else integer(shuffle, "shuffle")
+    streams = 0 if ahead is None else integer(ahead, "ahead", most=_most_ahead) + 2
+    return Stream(x, rows, streams, shuffle, _part_of(shard), integer(start, "start"), stream,
+                  given)
 
 
 def _inputs(of: Array | Zip) -> list[_ooc.Input]:
@@ -342,14 +347,12 @@ def _inputs(of: Array | Zip) -> list[_ooc.Input]:
     return [array._input for array in arrays]
 
 
-def _count(name: str, value: SupportsIndex) -> int:
-    try:
-        count = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name}={value!r} is no whole number") from None
-    if count < 0 or count >= 1 << 63:
-        raise UsageError(f"{name}={count} is not possible")
-    return count
+def _part_of(shard: Any) -> tuple[int, int]:
+    """Returns the index and number of a shard."""
+    if not isinstance(shard, (tuple, list)) or len(shard) != 2:
+        raise TypeError(f"shard={shown(shard)} is no pair of integers: (0, 4) is the first of four")
+    count = integer(shard[1], "shard[1]", least=1)
+    return integer(shard[0], "shard[0]", most=count - 1), count
 
 
 def _stream_of(stream: Any) -> int:

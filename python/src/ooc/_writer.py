@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
+import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _ooc
+from ._arguments import flag, integer, path, shown
 from ._array import Array
 from ._dtypes import code_of
 from ._errors import UsageError
@@ -23,21 +24,20 @@ if TYPE_CHECKING:
 
 
 class Writer:
-    """A file that grows by arrays. See `writer`."""
+    """A file that grows by arrays. See `writer`. Any thread may write."""
 
     def __init__(self, out: Path, dtype: Any, shape: tuple[int | None, ...] | None,
                  overwrite: bool, given: Options) -> None:
-        self._out = os.fsdecode(out)
-        self._code = None if dtype is None else code_of(dtype)
-        self._shape = None if shape is None else tuple(shape)
-        self._overwrite = overwrite
+        self._out = path(out, "out")
+        self._code = None if dtype is None else _ooc.code_of(code_of(dtype))
+        self._shape = None if shape is None else _lengths_in(shape)
+        self._overwrite = flag(overwrite, "overwrite")
         self._settings = settings(given)
+        self._lock = threading.Lock()
         self._writer: _ooc.Writer | None = None  # from the first array on
         self._row: tuple[int, ...] | None = None
         self._rows = 0  # once it is complete
         self._is_done = False
-        if self._shape == ():
-            raise UsageError("shape=(): an array has one dimension or more")
 
     @property
     def rows(self) -> int:
@@ -49,15 +49,25 @@ class Writer:
 
         Raises UsageError if its type or the shape of its rows are not those of the file.
         """
+        with self._lock:
+            self._write(x)
+
+    def _write(self, x: Any) -> None:
         if self._is_done:
             raise UsageError(f"{self._out}: is complete")
         if hasattr(x, "__dlpack_device__") and x.__dlpack_device__()[0] in (2, 13):  # CUDA
             code, shape, index = _ooc.device_array(x)
             self._begin(code, shape, f"cuda:{index}").write_device(x)
             return
+        if isinstance(x, np.ma.MaskedArray):
+            raise UsageError("a masked array: its mask would be ignored", hint="x.compressed()")
         values = np.asarray(x)
-        self._begin(code_of(values.dtype), list(values.shape), "cpu")
-        values = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("="))
+        is_bfloat = values.dtype == np.dtype("V2") and self._code == "bf16"
+        code = "bf16" if is_bfloat else _ooc.code_of(code_of(values.dtype))
+        self._begin(code, list(values.shape), "cpu")
+        # Structs are written as they are.
+        dtype = values.dtype if values.dtype.names else values.dtype.newbyteorder("=")
+        values = np.ascontiguousarray(values, dtype=dtype)
         assert self._writer is not None
         self._writer.write(values.ctypes.data, len(values))
 
@@ -82,6 +92,10 @@ class Writer:
 
     def commit(self) -> Array:
         """Completes the file, moves it into place and returns it as a lazy array."""
+        with self._lock:
+            return self._commit()
+
+    def _commit(self) -> Array:
         if self._is_done:
             raise UsageError(f"{self._out}: is complete, or was given up")
         if self._writer is None:
@@ -105,6 +119,14 @@ class Writer:
             self.commit()
         self._is_done = True
         self._writer = None
+
+
+def _lengths_in(shape: Any) -> tuple[int | None, ...]:
+    """Returns a shape, of which the first length may be None."""
+    if not isinstance(shape, (tuple, list)) or not shape:
+        raise TypeError(f"shape={shown(shape)} is no tuple of lengths, such as (None, 64)")
+    first = None if shape[0] is None else integer(shape[0], "shape[0]")
+    return (first, *(integer(length, f"shape[{i}]") for i, length in enumerate(shape[1:], 1)))
 
 
 def _kind(code: str) -> str:

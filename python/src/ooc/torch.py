@@ -12,7 +12,8 @@ from torch.utils.data import (  # type: ignore[import-not-found]
 )
 
 from ._errors import UsageError
-from ._stream import Resident, Zip, _count, stream
+from ._arguments import integer
+from ._stream import Resident, Zip, stream
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -46,11 +47,9 @@ class Chunks(IterableDataset[Any]):  # type: ignore[misc]
                  shard: tuple[int, int] | None = None, ahead: int | None = None,
                  **given: Unpack[Options]) -> None:
         super().__init__()
-        if _count("rows", rows) == 0:
-            raise UsageError("rows=0: a batch has one or more")
         self._x = x
-        self._rows = rows
-        self._seed = None if seed is None else _count("seed", seed)
+        self._rows = integer(rows, "rows", least=1)
+        self._seed = None if seed is None else integer(seed, "seed")
         self._shard = shard
         self._ahead = ahead
         self._given = given
@@ -62,7 +61,7 @@ class Chunks(IterableDataset[Any]):  # type: ignore[misc]
         """Sets the number of the next epoch: each has an order of its own."""
         if epoch != self._epoch:
             self._start = self._taken = 0
-        self._epoch = _count("epoch", epoch)
+        self._epoch = integer(epoch, "epoch")
 
     def __iter__(self) -> Iterator[Any]:
         if get_worker_info() is not None:
@@ -89,8 +88,8 @@ class Chunks(IterableDataset[Any]):  # type: ignore[misc]
 
     def load_state_dict(self, state: dict[str, int]) -> None:
         """Goes on at a place that state_dict() returned for the same arguments."""
-        self._epoch = _count("epoch", state["epoch"])
-        self._start = self._taken = _count("taken", state["taken"])
+        self._epoch = integer(state["epoch"], "epoch")
+        self._start = self._taken = integer(state["taken"], "taken")
 
 
 def _rank() -> tuple[int, int]:
