@@ -39,6 +39,7 @@ NOT_RUN = {
     ("README.md", "scripts/demo"): "installs and builds; CI calls scripts/test",
     ("README.md", "pip install ./ooc-*.whl"): "installs: python_test.sh, debian_test.sh do it",
     ("docs/python.md", "pip wheel --no-deps --wheel-dir dist python/"): "python_test.sh does it",
+    ("docs/python.md", "import ooc.torch"): "needs a GPU: python/tests/test_gpu.py does it",
     ("docs/building.md", "scripts/setup"): "installs and builds, as scripts/test does",
     ("docs/building.md", "cd build/cpu && cpack && apt-get install ./ooc-run_*.deb"):
         "makes and installs packages: debian_test.sh does it",
@@ -239,7 +240,9 @@ class DocsTest(unittest.TestCase):
             for block in blocks_of(text):
                 if block.is_run:
                     continue
-                first = block.commands()[0].text.split("  #")[0].rstrip()
+                # A block of another language is known by its first line.
+                first = (block.commands()[0].text if block.language == "console"
+                         else block.lines[0]).split("  #")[0].rstrip()
                 reason = reasons.pop((name, first), None)
                 self.assertIsNotNone(reason, f"{name}:{block.line}: not in NOT_RUN: {first}")
                 print(f"not run: {name}:{block.line}: {first}: {reason}")

@@ -47,3 +47,16 @@ def examples() -> Callable[[Any], None]:
         assert failed == 0
 
     return run
+
+
+on_cpu = pytest.mark.skipif(os.environ.get("OOC_TEST_DEVICE", "cpu") != "cpu",
+                            reason="views of NumPy are of the CPU's memory")
+
+
+def rows_of(stream: Any) -> NDArray[Any]:
+    """Returns all rows of a stream."""
+    return np.concatenate([chunk.numpy() for chunk in stream])
+
+
+def numbers(count: int) -> NDArray[Any]:
+    return np.arange(count, dtype="u4")

@@ -16,7 +16,8 @@ largest_item = 8  # bytes of a number
 
 def code_of(dtype: Any) -> str:
     """Returns the type as the library names it: a text is passed on, for example 'bf16'."""
-    if isinstance(dtype, str) and dtype.lstrip("<>=") not in ("f16", "?", "bool"):  # 16 bytes in NumPy
+    # f16 has 16 bytes in NumPy.
+    if isinstance(dtype, str) and dtype.lstrip("<>=") not in ("f16", "?", "bool"):
         return unicode(dtype)
     try:
         known = np.dtype(dtype)

@@ -36,7 +36,8 @@ def of_h5py(x: Any) -> _ooc.Input:
         raise refuse("nothing was written to it")
     if x.file.mode != "r":
         x.file.flush()
-    return _ooc.open_files([x.file.filename], code_of(x.dtype), x.id.get_offset(), list(x.shape) or [1])
+    return _ooc.open_files([x.file.filename], code_of(x.dtype), x.id.get_offset(),
+                           list(x.shape) or [1])
 
 
 def of_arrow(x: Any, name: str) -> np.ndarray[Any, Any]:

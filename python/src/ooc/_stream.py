@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import operator
+import os
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
@@ -234,6 +236,8 @@ class Stream:
         of: Any = kept._of if kept is not None else x if isinstance(x, Zip) else open(x)
         inputs = _inputs(of)
         wanted = settings(given)
+        if wanted.threads == 0 and _is_on_cpu(wanted.device):
+            wanted = replace(wanted, threads=_threads_beside_loop())
         on = kept._machine if kept is not None else machine(wanted, streams)
         self.stats: RunStats | None = None
         self._is_zip = isinstance(of, Zip)
@@ -345,6 +349,18 @@ def _inputs(of: Array | Zip) -> list[_ooc.Input]:
             raise UsageError(f"{array.name}: is in Fortran order, so its rows are not together",
                              hint="write it in C order")
     return [array._input for array in arrays]
+
+
+def _is_on_cpu(device: str) -> bool:
+    return device == "cpu" or (device == "auto" and _ooc.gpus() == 0)
+
+
+def _threads_beside_loop() -> int:
+    """Returns the number of threads that read, if the loop computes on many cores: half of them, or
+    0 for the library's choice. Libraries whose threads wait by spinning lose more than they gain
+    from cores that they share."""
+    cores = len(os.sched_getaffinity(0))
+    return cores // 2 if cores >= 8 else 0
 
 
 def _part_of(shard: Any) -> tuple[int, int]:
