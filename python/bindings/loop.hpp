@@ -117,6 +117,8 @@ class Loop : public std::enable_shared_from_this<Loop> {
   const std::optional<ooc::Stats>& stats() const { return stats_; }
   /// Ends the pass now, or when the last rows are gone.
   void close();
+  /// Keeps something as long as the rows, such as a stream that users of them name by address.
+  void keep(std::shared_ptr<const void> owner) { owner_ = std::move(owner); }
 
   // Any thread may call these.
 
@@ -148,6 +150,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void copy_to(Rows& rows, const std::vector<ooc::DeviceSpan<const std::byte>>& from);
 
   Process process_;
+  std::shared_ptr<const void> owner_;
   std::vector<Input> inputs_;
   std::shared_ptr<Kept> kept_;
   std::shared_ptr<ooc::Coordinator> coordinator_;

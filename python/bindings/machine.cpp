@@ -48,7 +48,7 @@ class IdleCoordinators {
     }
     std::unique_ptr<ooc::Coordinator> oldest;  // destroyed without the lock
     const std::scoped_lock lock(mutex_);
-    if (bytes > std::max<std::size_t>(least_kept_bytes, ooc::available_host_bytes() / part_kept)) {
+    if (bytes > most_bytes) {
       oldest = std::move(coordinator);
       return;
     }
@@ -69,10 +69,7 @@ class IdleCoordinators {
   }
 
  private:
-  static constexpr std::size_t most = 4;  // coordinators
-  // Buffers of so many bytes are kept, or of a part of the memory: to page-lock those of a
-  // GPU anew for each call takes a fifth of the time that it reads 16 GiB in.
-  static constexpr std::size_t least_kept_bytes = std::size_t{256} << 20, part_kept = 64;
+  static constexpr std::size_t most = 4, most_bytes = std::size_t{256} << 20;
 
   struct Idle {
     Machine machine;

@@ -15,12 +15,13 @@ class Stream {
  public:
   Stream(std::vector<Input> inputs, const Machine& machine, std::size_t rows,
          std::optional<std::uint64_t> shuffle, std::size_t shard, std::size_t shards,
-         std::size_t skip, std::shared_ptr<Kept> kept) {
+         std::size_t skip, std::shared_ptr<Kept> kept, nb::object owner) {
     const ooc::ChunksOptions options{
         .rows = rows, .shuffle_seed = shuffle, .shard = shard, .shards = shards, .skip = skip};
     loop_ = without_gil([&] {
       return std::make_shared<Loop>(std::move(inputs), machine, options, std::move(kept));
     });
+    loop_->keep(owner_of(std::move(owner)));
   }
 
   ~Stream() {
@@ -113,9 +114,10 @@ void bind_stream(nb::module_& module) {
   module.def("keep", keep, nb::arg("inputs"), nb::arg("machine"), nb::arg("nbytes"));
   nb::class_<Stream>(module, "Stream")
       .def(nb::init<std::vector<Input>, const Machine&, std::size_t, std::optional<std::uint64_t>,
-                    std::size_t, std::size_t, std::size_t, std::shared_ptr<Kept>>(),
+                    std::size_t, std::size_t, std::size_t, std::shared_ptr<Kept>, nb::object>(),
            nb::arg("inputs"), nb::arg("machine"), nb::arg("rows"), nb::arg("shuffle").none(),
-           nb::arg("shard"), nb::arg("shards"), nb::arg("skip"), nb::arg("kept").none())
+           nb::arg("shard"), nb::arg("shards"), nb::arg("skip"), nb::arg("kept").none(),
+           nb::arg("owner").none())
       .def("next", &Stream::next, nb::sig("def next(self) -> tuple[Chunk, ...] | None"))
       .def("size", &Stream::size)
       .def("stats", &Stream::stats)

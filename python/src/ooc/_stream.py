@@ -244,7 +244,6 @@ class Stream:
         self._dtypes = [dtype_of(source) for source in inputs]
         is_all = shard[1] == 1 and start == 0
         self._total = sum(source.nbytes for source in inputs) if is_all else 0  # 0: not known
-        self._owner = stream  # lives as long as the views that are ordered with it
         self._on = _stream_of(stream)
         self._done = 0
         self._report = reporting(wanted.progress)
@@ -252,7 +251,8 @@ class Stream:
         self._reported = time.monotonic()
         self._stream = _ooc.Stream(inputs=inputs, machine=on, rows=rows, shuffle=shuffle,
                                    shard=shard[0], shards=shard[1], skip=start,
-                                   kept=kept._kept if kept is not None else None)
+                                   kept=kept._kept if kept is not None else None,
+                                   owner=stream)  # lives as long as views are ordered with it
 
     def __iter__(self) -> Iterator[Any]:
         return self
