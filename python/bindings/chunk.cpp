@@ -102,7 +102,7 @@ nb::object capsule_of(const Chunk& chunk, std::intptr_t user, const char* name) 
 
 nb::object dlpack_of(const Chunk& chunk, std::intptr_t user, bool versioned, bool copy) {
   Chunk shown = chunk;
-  if (copy) shown.rows = without_gil([&] { return chunk.rows->loop().copy_of(*chunk.rows); });
+  if (copy) shown.rows = without_gil([&] { return chunk.rows->loop().copy_of(*chunk.rows, user); });
   if (!versioned) return capsule_of<dlpack::Managed>(shown, user, "dltensor");
   nb::object capsule = capsule_of<dlpack::ManagedVersioned>(shown, user, "dltensor_versioned");
   auto* const managed = static_cast<dlpack::ManagedVersioned*>(
@@ -114,15 +114,16 @@ nb::object dlpack_of(const Chunk& chunk, std::intptr_t user, bool versioned, boo
   return capsule;
 }
 
-void copy_to_host(const Chunk& chunk, std::uintptr_t address) {
-  without_gil([&] { chunk.rows->copy_to_host(chunk.source, reinterpret_cast<void*>(address)); });
+void copy_to_host(const Chunk& chunk, std::uintptr_t address, std::intptr_t user) {
+  without_gil(
+      [&] { chunk.rows->copy_to_host(chunk.source, reinterpret_cast<void*>(address), user); });
 }
 
 /// The user of rows whose address was given away: `__cuda_array_interface__` tells no stream.
 struct Use {
   std::shared_ptr<Rows> rows;
   explicit Use(const Chunk& chunk) : rows(chunk.rows) {}
-  ~Use() { rows->end_use(0); }
+  ~Use() { rows->end_use(Rows::default_stream); }
   Use(const Use&) = delete;
   Use& operator=(const Use&) = delete;
 };
@@ -148,7 +149,7 @@ void bind_chunk(nb::module_& module) {
       .def_prop_ro("stream", [](const Chunk& chunk) { return chunk.rows->native_stream(); })
       .def("dlpack", dlpack_of, nb::arg("stream"), nb::arg("versioned"), nb::arg("copy"),
            nb::sig("def dlpack(self, stream: int, versioned: bool, copy: bool) -> object"))
-      .def("copy_to_host", copy_to_host, nb::arg("address"));
+      .def("copy_to_host", copy_to_host, nb::arg("address"), nb::arg("stream"));
   nb::class_<Use>(module, "Use").def(nb::init<const Chunk&>());
 }
 

@@ -6,6 +6,7 @@
 #include <ooc/detail/device/binding.hpp>
 #include <ooc/error.hpp>
 #include <string>
+#include <string_view>
 
 #include "watched.hpp"
 
@@ -38,7 +39,7 @@ ooc::Chunks chunks_of(const Kept& kept, const ooc::ChunksOptions& options) {
   try {
     return ooc::Chunks(*kept.coordinator, kept.resident, options);
   } catch (const ooc::Error& error) {
-    if (error.kind() != ooc::ErrorKind::usage) throw;
+    if (std::string_view(error.what()).find("busy") == std::string_view::npos) throw;
     throw ooc::Error(ooc::ErrorKind::usage, "another loop over the same resident data goes on",
                      {.hint = "end it, or close() its stream"});
   }
@@ -70,17 +71,22 @@ void Rows::begin_use(std::intptr_t user) {
 }
 
 void Rows::end_use(std::intptr_t user) noexcept {
-  if (loop_->device().kind() == ooc::DeviceKind::cpu) return;
+  if (user == no_stream || loop_->device().kind() == ooc::DeviceKind::cpu) return;
   try {
     const DeviceBinding bound(loop_->device());
     const std::scoped_lock lock(mutex_);
-    borrow(loop_->device(), user)->record(*slot_.event);
-    slot_.stream->wait(*slot_.event);
+    try {
+      borrow(loop_->device(), user)->record(*slot_.event);
+      slot_.stream->wait(*slot_.event);
+    } catch (const ooc::Error&) {  // the stream may be gone
+      borrow(loop_->device(), default_stream)->synchronize();
+    }
   } catch (...) {  // the GPU is lost, and its memory is not used again
   }
 }
 
-void Rows::copy_to_host(std::size_t source, void* target) {
+void Rows::copy_to_host(std::size_t source, void* target, std::intptr_t user) {
+  end_use(user);
   const DeviceBinding bound(loop_->device());
   const std::scoped_lock lock(mutex_);
   slot_.stream->copy(target, bytes[source].data, bytes[source].size);
@@ -111,10 +117,14 @@ Loop::Loop(std::vector<Input> inputs, const Machine& machine, const ooc::ChunksO
 
 Loop::~Loop() {
   stop();
-  waiting_.reset();
-  chunks_.reset();
-  // Work of users may go on. The coordinator uses the memory again only after it.
-  for (const Slot& slot : free_) slot.stream->drain();
+  try {
+    const DeviceBinding bound(device());
+    waiting_.reset();
+    chunks_.reset();
+    // Work of users may go on. The coordinator uses the memory again only after it.
+    for (const Slot& slot : free_) slot.stream->drain();
+  } catch (...) {  // the GPU is lost
+  }
 }
 
 bool Loop::wait() {
@@ -161,13 +171,15 @@ bool Loop::has_lane_left() {
 std::optional<Loop::Taken> Loop::take() {
   try {
     Slot slot = take_slot();
-    do {
+    for (bool may_have_leases = true;;) {
       if (std::optional<ooc::Lease> lease = chunks_->next(*slot.stream)) {
         return Taken{std::move(slot), std::move(*lease)};
       }
+      if (!may_have_leases) break;
       // At the end of the data, nothing is read any more, so memory that is given back stays as it
-      // is until the coordinator is.
-    } while (end_leases());
+      // is until the coordinator is. Another thread may have given the last lease back meanwhile.
+      may_have_leases = end_leases();
+    }
     stats_ = chunks_->stats();
   } catch (...) {
     close();
@@ -185,6 +197,7 @@ std::optional<std::size_t> Loop::size() {
 void Loop::close() {
   is_closed_ = true;
   stop();
+  const DeviceBinding bound(device());
   waiting_.reset();
   const bool has_leases = [&] {
     const std::scoped_lock lock(mutex_);
@@ -234,8 +247,12 @@ void Loop::make_room(Slot& slot, std::size_t bytes) {
     const auto larger =
         std::ranges::find_if(free_, [&](const Slot& free) { return free.copy.size() >= bytes; });
     if (larger != free_.end()) {
-      larger->stream->record(*larger->event);
-      slot.stream->wait(*larger->event);
+      const auto let_wait = [](Slot& later, Slot& earlier) {
+        earlier.stream->record(*earlier.event);
+        later.stream->wait(*earlier.event);
+      };
+      let_wait(slot, *larger);
+      let_wait(*larger, slot);
       std::swap(slot.copy, larger->copy);
       return;
     }
@@ -274,7 +291,8 @@ void Loop::copy_to(Rows& rows, const std::vector<ooc::DeviceSpan<const std::byte
   }
 }
 
-std::shared_ptr<Rows> Loop::copy_of(Rows& rows) {
+std::shared_ptr<Rows> Loop::copy_of(Rows& rows, std::intptr_t user) {
+  rows.end_use(user);
   const DeviceBinding bound(device());
   auto copy = std::make_shared<Rows>(shared_from_this(), take_slot());
   copy->first = rows.first;

@@ -61,6 +61,7 @@ class Rows {
 
   /// The streams of users that are no cudaStream_t.
   static constexpr std::intptr_t no_stream = -1;  // the user orders the work
+  static constexpr std::intptr_t default_stream = 0;
   static constexpr std::intptr_t stream_per_thread = 2;
 
   /// Lets work that the stream `user` is given from now on see the rows.
@@ -68,8 +69,9 @@ class Rows {
   /// Lets the memory be used again only after all work that the stream `user` has been given.
   void end_use(std::intptr_t user) noexcept;
 
-  /// Copies the rows of a source to memory of the host.
-  void copy_to_host(std::size_t source, void* target);
+  /// Copies the rows of a source to memory of the host, as the work that the stream `user` has been
+  /// given leaves them.
+  void copy_to_host(std::size_t source, void* target, std::intptr_t user);
 
   Loop& loop() const { return *loop_; }
   /// Returns the cudaStream_t on which the rows are ready.
@@ -110,8 +112,8 @@ class Loop : public std::enable_shared_from_this<Loop> {
   /// are copied. Throws Error, and nb::buffer_error if there is no memory for the copy: the same
   /// rows come again then.
   std::shared_ptr<Rows> next();
-  /// Returns the number of chunks; nothing for a pipe, and if the pass has not come to its end.
-  /// Blocks until it has begun.
+  /// Returns the number of chunks; nothing for a pipe, and after close() before the end. Blocks
+  /// until the pass has begun.
   std::optional<std::size_t> size();
   /// Returns the statistics, once next() has returned null.
   const std::optional<ooc::Stats>& stats() const { return stats_; }
@@ -122,8 +124,9 @@ class Loop : public std::enable_shared_from_this<Loop> {
 
   // Any thread may call these.
 
-  /// Returns a copy of rows. Throws as next().
-  std::shared_ptr<Rows> copy_of(Rows& rows);
+  /// Returns a copy of rows, as the work that the stream `user` has been given leaves them. Throws
+  /// as next().
+  std::shared_ptr<Rows> copy_of(Rows& rows, std::intptr_t user);
   /// Reads nothing more.
   void stop() { stop_.request_stop(); }
   ooc::Device& device() { return coordinator_->device(); }

@@ -59,6 +59,7 @@ class Stream {
 
   /// Stops the pass. If another thread waits in next(), that ends.
   void close() {
+    if (!loop_->process().is_this()) return;
     loop_->stop();
     if (is_used_.test()) return;
     const Turn turn(*this);

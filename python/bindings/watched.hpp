@@ -60,12 +60,15 @@ class Calls {
 class Call {
  public:
   Call() {
-    if (Calls::all().begin_one()) return;
+    if (calls_.begin_one()) return;
     throw ooc::Error(ooc::ErrorKind::interrupted, "the interpreter is ending");
   }
-  ~Call() { Calls::all().end_one(); }
+  ~Call() { calls_.end_one(); }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
+
+ private:
+  Calls& calls_ = Calls::all();  // a child of fork() has others
 };
 
 /// Calls `body` without the GIL. Throws like a Call.

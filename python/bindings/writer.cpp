@@ -53,7 +53,7 @@ class Writer {
     without_gil([&] { append(reinterpret_cast<const std::byte*>(address), rows); });
   }
 
-  /// Appends rows on the device. nanobind has ordered them with CUDA's default stream.
+  /// Appends rows on the device, which are ordered with CUDA's default stream.
   void write_device(const DeviceArray& array) {
     const Call call;
     const nb::gil_scoped_release released;
@@ -98,7 +98,8 @@ class Writer {
   std::optional<ooc::ChunkWriter> writer_;
 };
 
-/// Returns the type, shape and device of an array on a GPU. Throws nb::type_error.
+/// Returns the type, shape and device of an array on a GPU, and if its elements are in C order.
+/// Throws nb::type_error.
 nb::tuple device_array(const nb::ndarray<nb::ro, nb::device::cuda>& array) {
   using Code = nb::dlpack::dtype_code;
   const auto [code, bits, lanes] = array.dtype();
@@ -106,8 +107,14 @@ nb::tuple device_array(const nb::ndarray<nb::ro, nb::device::cuda>& array) {
   const std::string bytes = std::to_string(bits / bits_of_byte);
   nb::list shape;
   for (std::size_t i = 0; i < array.ndim(); ++i) shape.append(array.shape(i));
+  bool is_contiguous = true;
+  std::int64_t stride = 1;
+  for (std::size_t i = array.ndim(); i-- > 0;) {
+    is_contiguous &= array.shape(i) <= 1 || array.stride(i) == stride;
+    stride *= static_cast<std::int64_t>(array.shape(i));
+  }
   const auto typed = [&](const std::string& name) {
-    return nb::make_tuple(name, shape, array.device_id());
+    return nb::make_tuple(name, shape, array.device_id(), is_contiguous);
   };
   switch (static_cast<Code>(code)) {
     case Code::Bool: return typed(std::string(bool_code));
@@ -123,7 +130,7 @@ nb::tuple device_array(const nb::ndarray<nb::ro, nb::device::cuda>& array) {
 
 void bind_writer(nb::module_& module) {
   module.def("device_array", device_array, nb::arg("array"),
-             nb::sig("def device_array(array: object) -> tuple[str, list[int], int]"));
+             nb::sig("def device_array(array: object) -> tuple[str, list[int], int, bool]"));
   nb::class_<Writer>(module, "Writer")
       .def(nb::init<const std::filesystem::path&, const std::string&, std::vector<std::uint64_t>,
                     bool, const Machine&>(),

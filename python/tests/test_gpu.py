@@ -136,6 +136,39 @@ def test_a_filter_on_the_gpu(library):
     np.testing.assert_array_equal(np.load("some.npy"), array[array[:, 0] > 0])
 
 
+def test_what_is_written_and_copied_is_complete():
+    """Slow work on a side stream comes first, though the loop does not wait for it."""
+    array = numbers(100_000)
+    side = torch.cuda.Stream()
+    with ooc.writer("twice.npy") as out:
+        for chunk in ooc.stream(array, rows=20_000, stream=side):
+            with torch.cuda.stream(side):
+                x = torch.from_dlpack(chunk).view(torch.int32)
+                spin(side)
+                x.mul_(2)
+                y = x + 1
+                out.write(y)
+                y.zero_()
+            np.testing.assert_array_equal(chunk.numpy(),
+                                          2 * array[chunk.first:chunk.first + 20_000])
+    np.testing.assert_array_equal(np.load("twice.npy"), 2 * array + 1)
+    with ooc.writer("rows.npy") as out:
+        out.write(torch.arange(12, device="cuda").view(3, 4).T)  # not contiguous
+        out.write(cupy.arange(12).reshape(3, 4).T)
+    np.testing.assert_array_equal(np.load("rows.npy"), [*np.arange(12).reshape(3, 4).T] * 2)
+
+
+def test_files_are_of_one_device():
+    with ooc.writer("a.npy") as out:
+        out.write(np.ones(3, "f4"))
+        with pytest.raises(ooc.UsageError, match="was begun with an array on cpu"):
+            out.write(torch.ones(3, device="cuda"))
+    with ooc.writer("b.npy") as out:
+        out.write(torch.ones(3, device="cuda"))
+        out.write(np.zeros(2, "f4"))
+    assert np.load("b.npy").tolist() == [1, 1, 1, 0, 0]
+
+
 def test_types_of_tensors():
     for dtype, expected in [("bf16", torch.bfloat16), ("f2", torch.float16), ("i8", torch.int64),
                             ("u1", torch.uint8)]:

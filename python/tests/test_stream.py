@@ -180,3 +180,25 @@ def test_a_loop_over_what_stays_may_be_left():
         next(stream)
         with pytest.raises(ooc.UsageError, match="another loop over the same"):
             next(ooc.stream(kept, rows=2000))
+
+
+def test_what_stays_does_not_change_under_a_view():
+    array = np.arange(100_000, dtype=">u4")
+    np.save("a.npy", array)
+    with ooc.resident("a.npy", nbytes=1 << 20) as kept:
+        held = []
+        for step in range(4):  # each loop is left before the memory is known to be filled
+            chunk = next(ooc.stream(kept, rows=1000))
+            held.append(chunk)
+        for each in held:
+            np.testing.assert_array_equal(each.numpy(), array[:1000])
+        rows = rows_of(ooc.stream(kept, rows=1000))
+        np.testing.assert_array_equal(rows, array)
+
+
+def test_options_of_what_stays_are_given_once():
+    with ooc.resident(numbers(1000), nbytes=1 << 20) as kept:
+        for wrong in {"threads": 1}, {"memory": "1G"}, {"ahead": 3}, {"device": "cpu"}:
+            with pytest.raises(ooc.UsageError, match="given to ooc.resident"):
+                ooc.stream(kept, **wrong)
+        assert len(list(ooc.stream(kept, progress=None))) >= 1

@@ -129,6 +129,25 @@ def test_structs_are_written_as_they_are():
     np.testing.assert_array_equal(np.load("b.npy"), array)
 
 
+def test_a_file_that_could_not_be_written_is_given_up():
+    """A full disk is an error of the loop even if it catches that."""
+    with ooc.writer("a.npy") as out:
+        out.write(np.zeros(1000))
+        out._put = lambda write: writer_put(out, fail)
+        with pytest.raises(OSError):
+            out.write(np.zeros(1000))
+        with pytest.raises(ooc.UsageError, match="was given up"):
+            out.write(np.zeros(1000))
+    assert os.listdir() == []
+
+
+def fail(_):
+    raise OSError("full")
+
+
+writer_put = ooc._writer.Writer._put
+
+
 def test_masks_are_not_ignored():
     with pytest.raises(ooc.UsageError, match="mask"):
         ooc.writer("a.npy").write(np.ma.masked_array([1.0, 2.0], mask=[0, 1]))

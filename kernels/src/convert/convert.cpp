@@ -129,7 +129,7 @@ Target shaped_as(const Source& source, const Target& target) {
   Target shaped = target;
   if (!shaped.type) {
     shaped.type = source.element();
-    shaped.type->is_bool = source.type()->is_bool;
+    shaped.type->is_bool = source.type() && source.type()->is_bool;
   }
   if (shaped.shape.empty()) shaped.shape.assign(source.shape().begin(), source.shape().end());
   return shaped;

@@ -170,12 +170,13 @@ class OOC_API Chunks {
   /// which is another stream on each thread.
   [[nodiscard]] std::optional<Lease> next(void* cuda_stream = nullptr);
 
-  /// Waits until next() returns or throws at once, but no longer than `time`. Returns true if it
-  /// would. For programs that look at something else meanwhile, such as signals.
+  /// Waits until there is a chunk for next(), or there will be none, but no longer than `time`.
+  /// Returns false if that has passed. For programs that look at something else meanwhile, such as
+  /// signals.
   [[nodiscard]] bool wait_for(std::chrono::milliseconds time);
 
-  /// Returns the number of chunks; nothing for a source that is produced. Blocks until the pass has
-  /// begun; 0 if that has failed, which next() reports.
+  /// Returns the number of chunks. Blocks until the pass has begun. Returns nothing for a source
+  /// that is produced, and if the pass has failed to begin, which next() reports.
   [[nodiscard]] std::optional<std::size_t> size() const;
 
   /// Returns the number of leases that can exist at once. Blocks like size().

@@ -60,7 +60,9 @@ std::uint64_t ResidentMemory::divide(std::uint64_t bytes) noexcept {
 }
 
 void ResidentMemory::reserve(std::uint64_t needed_bytes) {
-  if (memory_) return;
+  // Owners of memory that holds nothing yet may still read what a pass had put there.
+  if (memory_ && (bytes() != 0 || memory_.use_count() == 1)) return;
+  memory_.reset();
   std::uint64_t free = device_.device_memory().bytes_left();
   // A pool of the program's own may have memory that is not free on the GPU.
   if (most_bytes_ == 0) free = std::min(free, device_.available_bytes());

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _default_stream, _no_stream = 0, -1  # as DLPack counts, but that it has 1 for the first
 _most_ahead = 1000  # each is a thread on the CPU
+_numpy_version = tuple(map(int, np.__version__.split(".")[:2]))
 
 
 class Chunk:
@@ -95,13 +96,17 @@ class Chunk:
         if dl_device is not None and tuple(dl_device) != here:
             if tuple(dl_device) != (1, 0) or copy is False:
                 raise BufferError(f"the rows are on {self.device}")
+            if max_version is None or _numpy_version < (2, 1):
+                return self.numpy().__dlpack__()
             return self.numpy().__dlpack__(max_version=max_version)
         if self._chunk.is_on_cpu:
             if stream not in (None, _no_stream):
                 raise BufferError(f"stream={stream}: the CPU has no streams")
             stream = _no_stream
-        elif stream is None or stream == 1:
+        elif stream is None:
             stream = self._stream
+        elif stream == 1:
+            stream = _default_stream
         elif stream == _default_stream or stream < _no_stream:
             raise BufferError(f"stream={stream} is no stream: DLPack counts 1 for the default one")
         versioned = max_version is not None and max_version[0] >= 1
@@ -145,7 +150,7 @@ class Chunk:
             values = np.asarray(_Bytes(self))
         else:
             values = np.empty(self.nbytes, "u1")
-            self._chunk.copy_to_host(values.ctypes.data)
+            self._chunk.copy_to_host(values.ctypes.data, stream=self._stream)
         return values.view(self.dtype).reshape(self.shape)
 
     def __repr__(self) -> str:
@@ -236,6 +241,8 @@ class Stream:
         of: Any = kept._of if kept is not None else x if isinstance(x, Zip) else open(x)
         inputs = _inputs(of)
         wanted = settings(given)
+        if kept is not None and (streams or given.keys() - {"progress"}):
+            raise UsageError("the options of what is resident are given to ooc.resident()")
         if wanted.threads == 0 and _is_on_cpu(wanted.device):
             wanted = replace(wanted, threads=_threads_beside_loop())
         on = kept._machine if kept is not None else machine(wanted, streams)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,13 +37,15 @@ class Writer:
         self._lock = threading.Lock()
         self._writer: _ooc.Writer | None = None  # from the first array on
         self._row: tuple[int, ...] | None = None
+        self._device = ""
         self._rows = 0  # once it is complete
         self._is_done = False
 
     @property
     def rows(self) -> int:
         """The number of rows that were written."""
-        return self._writer.rows if self._writer else self._rows
+        writer = self._writer
+        return writer.rows if writer else self._rows
 
     def write(self, x: Any) -> None:
         """Appends the rows of an array on the host or on a GPU. It may be changed afterwards.
@@ -54,10 +57,9 @@ class Writer:
 
     def _write(self, x: Any) -> None:
         if self._is_done:
-            raise UsageError(f"{self._out}: is complete")
-        if hasattr(x, "__dlpack_device__") and x.__dlpack_device__()[0] in (2, 13):  # CUDA
-            code, shape, index = _ooc.device_array(x)
-            self._begin(code, shape, f"cuda:{index}").write_device(x)
+            raise UsageError(f"{self._out}: is complete, or was given up")
+        if hasattr(x, "__dlpack_device__") and x.__dlpack_device__()[0] == 2:  # CUDA
+            self._write_device(x)
             return
         if isinstance(x, np.ma.MaskedArray):
             raise UsageError("a masked array: its mask would be ignored", hint="x.compressed()")
@@ -68,11 +70,31 @@ class Writer:
         # Structs are written as they are.
         dtype = values.dtype if values.dtype.names else values.dtype.newbyteorder("=")
         values = np.ascontiguousarray(values, dtype=dtype)
-        assert self._writer is not None
-        self._writer.write(values.ctypes.data, len(values))
+        self._put(lambda out: out.write(values.ctypes.data, len(values)))
 
-    def _begin(self, code: str, shape: list[int], device: str) -> _ooc.Writer:
-        """Returns the writer, which the first array decides on. Checks those that follow."""
+    def _write_device(self, x: Any) -> None:
+        code, shape, index, is_contiguous = _ooc.device_array(x)
+        self._begin(code, shape, f"cuda:{index}")
+        if self._device != f"cuda:{index}":
+            raise UsageError(f"{self._out}: was begun with an array on {self._device}",
+                             hint="give arrays of one device")
+        if not is_contiguous:
+            x = x.contiguous() if hasattr(x, "contiguous") else x.copy()  # of PyTorch, of CuPy
+        rows = x.__dlpack__(stream=1)  # ordered with the default stream, with which the file is
+        self._put(lambda out: out.write_device(rows))
+
+    def _put(self, write: Callable[[_ooc.Writer], None]) -> None:
+        """Appends rows. If that fails, the file would lack some, so it is given up."""
+        assert self._writer is not None
+        try:
+            write(self._writer)
+        except BaseException:
+            self._is_done = True
+            self._writer = None
+            raise
+
+    def _begin(self, code: str, shape: list[int], device: str) -> None:
+        """Makes the writer, which the first array decides on. Checks those that follow."""
         if not shape:
             raise UsageError("a number has no rows", hint="numpy.atleast_1d(x)")
         row = tuple(shape[1:])
@@ -87,8 +109,7 @@ class Writer:
         if self._writer is None:
             self._writer = _ooc.Writer(self._out, held, list(row), self._overwrite,
                                        machine(self._settings, device=device))
-            self._code, self._row = held, row
-        return self._writer
+            self._code, self._row, self._device = held, row, device
 
     def commit(self) -> Array:
         """Completes the file, moves it into place and returns it as a lazy array."""

@@ -79,8 +79,9 @@ class Chunks(IterableDataset[Any]):  # type: ignore[misc]
         self._taken = 0
 
     def _order(self) -> int | None:
-        # Epochs of one seed, and seeds of one epoch, have orders that differ.
-        return None if self._seed is None else (self._seed << 32 | self._epoch) % (1 << 63)
+        # Epochs of one seed have seeds that differ; multiples of this number are spread evenly.
+        return None if self._seed is None else (
+            self._seed * 0x9E3779B97F4A7C15 + self._epoch) % (1 << 63)
 
     def state_dict(self) -> dict[str, int]:
         """Returns the place in the data: the epoch, and the batches of it that were taken."""

@@ -263,6 +263,27 @@ TEST_P(ResidentTest, TheMemoryLivesAsLongAsItsOwners) {
   EXPECT_EQ(last.back(), values().back());
 }
 
+// A loop that is left early has put rows there that no later pass counts on.
+TEST_P(ResidentTest, WhatOwnersSeeDoesNotChange) {
+  Coordinator machine = coordinator();
+  machine.device().bind_to_thread();
+  const auto stream = machine.device().make_stream();
+  const Resident kept(machine, source_, {.device_bytes = all_});
+  DeviceSpan<const std::byte> rows;
+  std::shared_ptr<const void> owner;
+  for (int loop = 0; loop < 2; ++loop) {
+    Chunks chunks(machine, kept, {.rows = 1000});
+    const std::optional<Lease> first = chunks.next(*stream);
+    if (loop == 0) {
+      rows = first->bytes();
+      owner = kept.owner_of(rows.data);
+      ASSERT_TRUE(owner);
+    } else {
+      EXPECT_NE(first->bytes().data, rows.data);
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Machines, ResidentTest, test::all_machines, test::machine_name);
 
 }  // namespace
