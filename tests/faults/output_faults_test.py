@@ -4,6 +4,7 @@
 import errno
 import os
 import subprocess
+import time
 
 from faults_support import FIGURES, OLD, FaultTest, main, run_command
 
@@ -81,9 +82,17 @@ class PublishingTest(FaultTest):
 
 class FullDiskTest(FaultTest):
     def fill(self, disk, leaving):
-        room = os.statvfs(disk)
         with open(disk / "other", "wb") as file:
-            os.posix_fallocate(file.fileno(), 0, room.f_bavail * room.f_frsize - leaving)
+            for attempt in range(10, 0, -1):
+                room = os.statvfs(disk)
+                try:
+                    os.posix_fallocate(file.fileno(), 0, room.f_bavail * room.f_frsize - leaving)
+                    return
+                except OSError as error:
+                    # A file system whose image is there may still write its tables.
+                    if error.errno != errno.ENOSPC or attempt == 1:
+                        raise
+                    time.sleep(0.2)
 
     def refuse_output(self, disk, what, *options, hint=None):
         """Checks that a run without room for its output of 64 MiB leaves the old one unchanged."""
