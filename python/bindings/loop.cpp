@@ -35,6 +35,12 @@ std::unique_ptr<ooc::Stream> borrow(ooc::Device& device, std::intptr_t user) {
   return device.borrow_stream(user <= last_name ? nullptr : reinterpret_cast<void*>(user));
 }
 
+/// Lets later work of one slot wait for the work that another one has been given.
+void let_wait(const Slot& later, const Slot& earlier) {
+  earlier.stream->record(*earlier.event);
+  later.stream->wait(*earlier.event);
+}
+
 ooc::Chunks chunks_of(const Kept& kept, const ooc::ChunksOptions& options) {
   try {
     return ooc::Chunks(*kept.coordinator, kept.resident, options);
@@ -247,10 +253,6 @@ void Loop::make_room(Slot& slot, std::size_t bytes) {
     const auto larger =
         std::ranges::find_if(free_, [&](const Slot& free) { return free.copy.size() >= bytes; });
     if (larger != free_.end()) {
-      const auto let_wait = [](Slot& later, Slot& earlier) {
-        earlier.stream->record(*earlier.event);
-        later.stream->wait(*earlier.event);
-      };
       let_wait(slot, *larger);
       let_wait(*larger, slot);
       std::swap(slot.copy, larger->copy);
@@ -299,11 +301,9 @@ std::shared_ptr<Rows> Loop::copy_of(Rows& rows, std::intptr_t user) {
   copy->count = rows.count;
   make_room(copy->slot_, copied_bytes(rows.bytes));  // needs the lock that comes before the next
   const std::scoped_lock lock(rows.mutex_);
-  rows.slot_.stream->record(*rows.slot_.event);
-  copy->slot_.stream->wait(*rows.slot_.event);
+  let_wait(copy->slot_, rows.slot_);
   copy_to(*copy, rows.bytes);
-  copy->slot_.stream->record(*copy->slot_.event);
-  rows.slot_.stream->wait(*copy->slot_.event);
+  let_wait(rows.slot_, copy->slot_);
   return copy;
 }
 

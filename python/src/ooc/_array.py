@@ -110,9 +110,12 @@ class Array:
 
     def _rows(self, first: int, count: int) -> Array:
         if self._input.by_columns:
-            raise UsageError(f"{self.name}: is in Fortran order, so its rows are not together",
-                             hint="write it in C order")
+            raise self._in_fortran_order()
         return Array(self._input.rows(first=first, count=count))
+
+    def _in_fortran_order(self) -> UsageError:
+        return UsageError(f"{self.name}: is in Fortran order, so its rows are not together",
+                          hint="write it in C order")
 
     def _field_hint(self, field: str) -> str:
         """Returns how to get one field of structs as an array."""

@@ -227,7 +227,7 @@ def resident(x: ArrayLike | Zip, *, nbytes: int = 0, **given: Unpack[Options]) -
         ...     for step in range(3):
         ...         for chunk in ooc.stream(kept): pass
     """
-    return Resident(x if isinstance(x, Zip) else open(x), integer(nbytes, "nbytes"), given)
+    return Resident(_opened(x), integer(nbytes, "nbytes"), given)
 
 
 class Stream:
@@ -235,17 +235,18 @@ class Stream:
 
     def __init__(self, x: Streamed, rows: int, streams: int, shuffle: int | None,
                  shard: tuple[int, int], start: int, stream: Any, given: Options) -> None:
-        kept = x if isinstance(x, Resident) else None
-        if kept is not None and kept._kept is None:
-            raise UsageError("what was resident is closed")
-        of: Any = kept._of if kept is not None else x if isinstance(x, Zip) else open(x)
-        inputs = _inputs(of)
         wanted = settings(given)
-        if kept is not None and (streams or given.keys() - {"progress"}):
-            raise UsageError("the options of what is resident are given to ooc.resident()")
-        if wanted.threads == 0 and _is_on_cpu(wanted.device):
-            wanted = replace(wanted, threads=_threads_beside_loop())
-        on = kept._machine if kept is not None else machine(wanted, streams)
+        if isinstance(x, Resident):
+            if x._kept is None:
+                raise UsageError("what was resident is closed")
+            if streams or given.keys() - {"progress"}:
+                raise UsageError("the options of what is resident are given to ooc.resident()")
+            of, on, kept = x._of, x._machine, x._kept
+        else:
+            if wanted.threads == 0 and _is_on_cpu(wanted.device):
+                wanted = replace(wanted, threads=_threads_beside_loop())
+            of, on, kept = _opened(x), machine(wanted, streams), None
+        inputs = _inputs(of)
         self.stats: RunStats | None = None
         self._is_zip = isinstance(of, Zip)
         self._dtypes = [dtype_of(source) for source in inputs]
@@ -258,7 +259,7 @@ class Stream:
         self._reported = time.monotonic()
         self._stream = _ooc.Stream(inputs=inputs, machine=on, rows=rows, shuffle=shuffle,
                                    shard=shard[0], shards=shard[1], skip=start,
-                                   kept=kept._kept if kept is not None else None,
+                                   kept=kept,
                                    owner=stream)  # lives as long as views are ordered with it
 
     def __iter__(self) -> Iterator[Any]:
@@ -349,12 +350,15 @@ def stream(x: Streamed, *, rows: int | None = None, ahead: int | None = None,
                   given)
 
 
+def _opened(x: ArrayLike | Zip) -> Array | Zip:
+    return x if isinstance(x, Zip) else open(x)
+
+
 def _inputs(of: Array | Zip) -> list[_ooc.Input]:
     arrays = of.arrays if isinstance(of, Zip) else (of,)
     for array in arrays:
         if array._input.by_columns and array.ndim > 1:
-            raise UsageError(f"{array.name}: is in Fortran order, so its rows are not together",
-                             hint="write it in C order")
+            raise array._in_fortran_order()
     return [array._input for array in arrays]
 
 

@@ -13,7 +13,7 @@ from torch.utils.data import (  # type: ignore[import-not-found]
 
 from ._errors import UsageError
 from ._arguments import integer
-from ._stream import Resident, Zip, stream
+from ._stream import Chunk, stream
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -70,12 +70,11 @@ class Chunks(IterableDataset[Any]):  # type: ignore[misc]
         self._taken, self._start = self._start, 0
         chunks = stream(self._x, rows=self._rows, ahead=self._ahead, shuffle=self._order(),
                         shard=self._shard or _rank(), start=self._taken, **self._given)
-        is_zip = isinstance(self._x, Zip) or (
-            isinstance(self._x, Resident) and isinstance(self._x._of, Zip))
         with chunks:
             for chunk in chunks:
                 self._taken += 1
-                yield tuple(map(torch.from_dlpack, chunk)) if is_zip else torch.from_dlpack(chunk)
+                is_one = isinstance(chunk, Chunk)
+                yield torch.from_dlpack(chunk) if is_one else tuple(map(torch.from_dlpack, chunk))
         self._taken = 0
 
     def _order(self) -> int | None:
