@@ -3,6 +3,7 @@
 #include <ooc/dtype.hpp>
 #include <ooc/source.hpp>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -53,6 +54,17 @@ std::vector<T> varied_values(std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
       if (i % 4 != 0) values[i] = static_cast<T>(static_cast<double>(random() % 1024) / 8);
     }
+  }
+  return values;
+}
+
+/// Values of very different size, so that any change of the order of additions shows.
+inline std::vector<float> rough_numbers(std::size_t count) {
+  std::mt19937_64 random(7);
+  std::vector<float> values(count);
+  for (float& value : values) {
+    const auto fraction = static_cast<float>(random() >> 40) * 0x1p-24f - 0.5f;
+    value = std::ldexp(fraction, static_cast<int>(random() % 40));
   }
   return values;
 }

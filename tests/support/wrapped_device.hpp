@@ -150,6 +150,11 @@ class WrappedDevice final : public Device {
   MeteredMemory& host_memory() override { return metered_host_; }
   MeteredMemory& device_memory() override { return metered_device_; }
   std::uint64_t available_bytes() override { return device_->available_bytes(); }
+  void synchronize() override {
+    before_(DeviceCall::wait);
+    device_->synchronize();
+  }
+  bool owns(const void* address) override { return device_->owns(address); }
   std::unique_ptr<Stream> make_stream() override {
     before_(DeviceCall::make);
     return std::make_unique<WrappedStream>(device_->make_stream(), before_);

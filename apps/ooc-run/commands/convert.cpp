@@ -75,7 +75,7 @@ Outcome run(const ConvertRequest& request, const Interrupt& interrupt) {
     Remarks remarks = remarks_on(explanation, settings);
     remarks.facts.insert(remarks.facts.begin(),
                          {"output", fmt::format("{}: {}", printable(target.path.string()),
-                                                describe_values(count_of(source), to))});
+                                                describe_values(source.elements(), to))});
     return explain("convert", settings, source, explanation, remarks);
   }
   Session session(settings, interrupt, convert_task(source));

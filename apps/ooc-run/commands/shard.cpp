@@ -53,7 +53,7 @@ Explanation explanation_of(const RunSettings& settings, const ooc::Source& secti
 
 /// Returns, for example, "1 of 4: the values 25 to 50 of 100".
 std::string describe_shard(const Shard& shard, const ooc::Source& section) {
-  const std::uint64_t bytes = ooc::size_of(section.element());
+  const std::uint64_t bytes = section.element_bytes();
   const ooc::RecordRange values{section.bytes_before() / bytes, section.bytes() / bytes};
   return fmt::format("{} of {}: {} of {}", shard.index, shard.count, describe_range(values),
                      group_digits(std::to_string(section.whole_bytes() / bytes)));

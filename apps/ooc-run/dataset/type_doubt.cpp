@@ -17,11 +17,11 @@
 namespace ooc_run {
 namespace {
 
-std::string doubt_about_ending(const std::filesystem::path& path) {
+std::string doubt_about_ending(const std::filesystem::path& path, std::string_view option) {
   const auto meant = type_meant_by_ending(path);
   if (!meant || *meant == ooc::DType{ooc::ElementType::u1}) return {};
-  return fmt::format("read as bytes, for {} is no ending that names a type; --dtype {} reads {}",
-                     ooc::ending_of(path), dtype_word(*meant), describe_type(*meant));
+  return fmt::format("read as bytes, for {} is no ending that names a type; {}{} reads {}",
+                     ooc::ending_of(path), option, dtype_word(*meant), describe_type(*meant));
 }
 
 /// Returns a message if data look like text but are read as bytes, since no type is known. If they
@@ -48,12 +48,12 @@ std::optional<ooc::DType> better_type(const ooc::Source& source) {
   return is_better ? guess.type : std::nullopt;
 }
 
-std::string doubt_about_named(const ooc::Source& source) {
+std::string doubt_about_named(const ooc::Source& source, std::string_view option) {
   const auto better = better_type(source);
   if (!better) return {};
-  return fmt::format("looks like {}, but is read as {} ({}); --dtype {} reads it so",
+  return fmt::format("looks like {}, but is read as {} ({}); {}{} reads it so",
                      describe_type(*better), describe_type(*source.type()), source.type_reason,
-                     dtype_word(*better));
+                     option, dtype_word(*better));
 }
 
 /// Returns a message if the extension names another type than the user.
@@ -67,17 +67,18 @@ std::string doubt_about_asked(const ooc::Source& source, const ooc::Format& form
 
 }  // namespace
 
-std::string type_doubt(const ooc::Source& source, const ooc::Format& format) {
+std::string type_doubt(const ooc::Source& source, const ooc::Format& format,
+                       std::string_view option) {
   if (source.is_produced() || source.bytes() == 0 || ooc::detail::files_of(source).empty())
     return {};
   const std::filesystem::path path = ooc::detail::path_of(source);
   std::string doubt = doubt_about_asked(source, format);
   if (doubt.empty() && source.format == "raw" &&
       ooc::detail::type_is_default(ooc::detail::files_of(source).front(), format)) {
-    doubt = doubt_about_ending(path);
+    doubt = doubt_about_ending(path, option);
     if (doubt.empty()) doubt = doubt_about_data(source);
   } else if (doubt.empty() && source.format == "raw" && !format.type) {
-    doubt = doubt_about_named(source);
+    doubt = doubt_about_named(source, option);
   }
   return doubt.empty() ? "" : path.string() + ": " + doubt;
 }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <ooc/detail/base/letters.hpp>
+#include <ooc/detail/dataset/target_file.hpp>
 #include <ooc/detail/file/output_file.hpp>
 #include <ooc/detail/http/address.hpp>
 #include <ooc/dtype.hpp>
@@ -23,22 +24,6 @@
 
 namespace ooc_run {
 namespace {
-
-/// Refuses the extension of a format that no command can write.
-void refuse_foreign_format(const std::filesystem::path& path) {
-  constexpr std::array<std::string_view, 16> foreign{
-      ".arrow", ".bz2",     ".csv", ".gz",  ".h5",   ".hdf5", ".json", ".mat",
-      ".npz",   ".parquet", ".tsv", ".txt", ".xlsx", ".xz",   ".zip",  ".zst"};
-  const std::string ending = ooc::ending_of(path);
-  if (std::ranges::find(foreign, ending) == foreign.end()) return;
-  throw ooc::Error(
-      ooc::ErrorKind::usage,
-      fmt::format("{}: only raw values and .npy files are written, no {}", path.string(), ending),
-      {.path = path,
-       .hint =
-           fmt::format("{}, which NumPy and others read",
-                       ooc::shell_word(std::filesystem::path(path).replace_extension(".npy")))});
-}
 
 /// True if a path leads to an open descriptor in /proc/self/fd or a directory like it; /dev/stdout
 /// and /dev/fd are links to there. Such an entry is a link to the open file, which must not be
@@ -111,7 +96,7 @@ std::filesystem::path parse_output(const std::string& text) {
 std::filesystem::path read_output_path(const Arguments& arguments, const std::string& example,
                                        std::size_t inputs) {
   if (const auto path = arguments.get("output", parse_output)) {
-    refuse_foreign_format(*path);
+    ooc::detail::require_written_format(*path);
     return *path;
   }
   const std::span<const std::string> files = arguments.files();

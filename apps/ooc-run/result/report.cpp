@@ -126,10 +126,6 @@ double rate_of(const ooc::Stats& stats) {
 
 }  // namespace
 
-std::uint64_t count_of(const ooc::Source& source) {
-  return source.type() ? source.bytes() / ooc::size_of(*source.type()) : source.bytes();
-}
-
 Json describe_input(const ooc::Source& source, const ooc::Format& format) {
   Json files = Json::array();
   for (const ooc::detail::File& file : ooc::detail::files_of(source)) {
@@ -150,7 +146,7 @@ Json describe_input(const ooc::Source& source, const ooc::Format& format) {
           {"shape", shape},
           {"offset", format.offset},
           {"skip", format.skip},
-          {"count", count_of(source)},
+          {"count", source.elements()},
           {"bytes", source.bytes()},
           {"bytes_behind", source.bytes_behind()}};
 }
@@ -252,7 +248,7 @@ std::string describe_data(const ooc::Source& source) {
   const ooc::DType type = source.type().value_or(ooc::DType{});
   const std::string values = source.is_produced() && source.bytes() == 0
                                  ? "values of " + describe_type(type)
-                                 : describe_values(count_of(source), type);
+                                 : describe_values(source.elements(), type);
   return fmt::format("{}: {}", name, values);
 }
 

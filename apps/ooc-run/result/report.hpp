@@ -69,7 +69,4 @@ std::string format_real(double value);
 /// fewest digits that read back as the same float32.
 std::string format_element(const ooc::Scalar& value, ooc::ElementType type);
 
-/// Returns the number of elements of a source.
-std::uint64_t count_of(const ooc::Source& source);
-
 }  // namespace ooc_run

@@ -13,6 +13,7 @@
 #include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/detail/device/cuda_facts.hpp>
 #include <ooc/detail/file/output_file.hpp>
+#include <ooc/detail/inputs/input_type.hpp>
 #include <ooc/detail/parts/checkpoint_file.hpp>
 #include <ooc/detail/parts/part_file.hpp>
 #include <ooc/detail/sizing/dry_run_pass.hpp>
@@ -183,9 +184,9 @@ Explanation explain_histogram(const RunSettings& settings, const ooc::Source& so
 Explanation explain_reduce(const RunSettings& settings, const ooc::Source& source,
                            const ooc::ReduceOptions& options) {
   return explain_run(settings, reduce_task(source, options), [&](ooc::DeviceKind device) {
-    return ooc::detail::dry_run_pass(settings.options, device,
-                                     {source, ooc::size_of(source.element())}, {},
-                                     wanted_of(settings));
+    return ooc::detail::dry_run_pass(
+        settings.options, device, ooc::detail::stored_input(source, ooc::size_of(source.element())),
+        {}, wanted_of(settings));
   });
 }
 

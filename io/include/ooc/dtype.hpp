@@ -174,8 +174,9 @@ OOC_API std::string code_of(const Field& field);
 /// bytes, and so is its "float".
 ///
 /// Parses also a struct, "{x:f4,y:>i2,v:f4[3]}": its fields in their order, without space between
-/// them. ":V4" stands for 4 bytes of padding. A name with one of the characters : , { } [ ], or
-/// with a space or a ' at its beginning, is in quotes, where '' stands for one: "{'a:b':f4}".
+/// them. ":V4" stands for 4 bytes of padding, and "|b1" for a bool. A name with one of the
+/// characters : , { } [ ], or with a space or a ' at its beginning, is in quotes, where '' stands
+/// for one: "{'a:b':f4}".
 ///
 /// Throws Error(usage) for other names and suggests the nearest match; for a struct, with the field
 /// and its place in the text.

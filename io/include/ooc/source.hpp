@@ -15,6 +15,7 @@
 #include <span>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -117,11 +118,19 @@ class OOC_API Source {
   Source(const Source&) = delete;                  // owns open files: move it, or open() them again
   Source& operator=(const Source&) = delete;
 
-  /// Returns the size of all elements (bytes); for a producer, 0 until it has been read.
+  /// Returns the size of all elements as they are stored (bytes); for a producer, 0 until it has
+  /// been read.
   std::uint64_t bytes() const noexcept { return is_produced() ? produced_->bytes.load() : bytes_; }
 
   /// Returns the number of elements or structs; for plain bytes, an element is a byte.
-  std::uint64_t elements() const noexcept { return bytes() / (type_ ? size_of(*type_) : 1); }
+  std::uint64_t elements() const noexcept { return bytes() / element_bytes(); }
+
+  /// Returns the size of an element or struct as it is stored (bytes): that of its type or, if the
+  /// elements are a field of structs, that of the struct.
+  std::size_t element_bytes() const noexcept {
+    if (field_) return field_->struct_bytes;
+    return type_ ? size_of(*type_) : 1;
+  }
 
   /// Returns the number of rows (see columns()); empty if files have rows of different lengths.
   std::optional<std::uint64_t> rows() const noexcept;
@@ -148,8 +157,8 @@ class OOC_API Source {
   /// Returns a name for messages: the path of the first file, or the name of the producer.
   std::string name() const;
 
-  /// Returns the element type; empty for a file opened as plain bytes, which an operator may read
-  /// as any type.
+  /// Returns the type of the elements; empty for a file opened as plain bytes, which an operator
+  /// may read as any type.
   const std::optional<DType>& type() const noexcept { return type_; }
 
   /// Returns the element type that operators read; u1 for plain bytes and for structs. The fields
@@ -200,9 +209,16 @@ class OOC_API Source {
     std::atomic<std::uint64_t> bytes{0};
   };
 
+  /// The place of the elements in the structs that are stored.
+  struct FieldPlace {
+    std::size_t offset, struct_bytes;
+  };
+
   Source() = default;
+  Source share() const;  // all but a producer
   friend struct detail::SourceAccess;
   friend OOC_API Source section(const Source& whole, std::uint64_t first, std::uint64_t count);
+  friend OOC_API Source field(const Source& structs, std::string_view name);
 
   std::shared_ptr<const std::vector<detail::File>> files_;  // shared with sections
   std::vector<detail::Extent> extents_;
@@ -212,6 +228,7 @@ class OOC_API Source {
   bool is_section_ = false;
   std::uint64_t bytes_before_ = 0, whole_bytes_ = 0;  // of a section
   std::optional<DType> type_;
+  std::optional<FieldPlace> field_;
   std::vector<std::uint64_t> shape_, whole_shape_;  // the second one of a section
   std::optional<std::uint64_t> columns_ = 1;
   std::vector<ColumnMajorArray> column_major_;
@@ -258,6 +275,14 @@ class OOC_API Source {
 ///     const ooc::Source half = ooc::section(prices, 0, 1 << 20);
 [[nodiscard]] OOC_API Source section(const Source& whole, std::uint64_t first, std::uint64_t count);
 
+/// Returns a field of a source of structs as a source of elements, which shares the open files and
+/// may outlive `structs`. Operators read its elements as if they were stored one after another; a
+/// pass reads all bytes of the structs. Throws Error(usage) if there is no such field, if it has
+/// several elements, or if a producer makes the structs.
+///
+///     const ooc::Source prices = ooc::field(trades, "price");
+[[nodiscard]] OOC_API Source field(const Source& structs, std::string_view name);
+
 /// Returns section `index`, from 0 on, of `count` sections that divide a source as evenly as
 /// multiples of `partition` elements allow. It may be empty. For collect(), pass the partition of
 /// the operator times the elements of a row, or call shard_rows(); the default is for the built-in
@@ -281,6 +306,15 @@ class OOC_API Source {
 [[nodiscard]] OOC_API Source from_memory(std::span<const std::byte> memory, DType type,
                                          std::uint64_t columns = 1,
                                          std::string name = "an array in memory");
+
+/// Like from_memory(), for an array in the memory of a GPU, in this machine's byte order. Passes
+/// work on that memory, without a checksum. They throw Error(usage) unless that GPU is the first
+/// device of the coordinator, and if the array is not aligned to the records of an operator.
+/// Products and checks of results refuse it. Bools in it are 0 or 1. The program's own work on the
+/// array must have ended before a pass begins.
+[[nodiscard]] OOC_API Source from_device_memory(std::span<const std::byte> memory, DType type,
+                                                std::uint64_t columns = 1,
+                                                std::string name = "an array on a GPU");
 
 /// Returns the bytes of a producer, which are not parsed, as a source that can be read once. See
 /// Producer.

@@ -183,7 +183,8 @@ class StructParser {
     if (name_.empty()) fail("a field has a name");
     Field field{.name = name_};
     try {
-      const DType element = parse_element(code);
+      field.is_bool = code == "|b1";
+      const DType element = parse_element(field.is_bool ? "u1" : code);
       field.element = element.element;
       field.swapped = element.swapped;
     } catch (const Error& error) {

@@ -14,10 +14,6 @@ namespace ooc {
 using namespace detail;
 namespace {
 
-std::uint64_t element_bytes_of(const Source& source) {
-  return source.type() ? ooc::size_of(*source.type()) : 1;
-}
-
 /// Returns the number of elements of a row of a source that is to be cut into rows. Throws
 /// Error(usage) if there is no one number.
 std::uint64_t known_columns(const Source& source) {
@@ -32,6 +28,24 @@ Error no_such_section(const Source& whole, std::uint64_t held, std::uint64_t fir
   return {ErrorKind::usage, whole.name() + ": has " + std::to_string(held) + " " + unit + ", not " +
                                 std::to_string(count) + " from index " + std::to_string(first) +
                                 " on"};
+}
+
+/// Returns an array as a source of rows. Throws Error(usage) unless it has whole ones.
+Source of_array(File array, DType type, std::uint64_t columns) {
+  const std::uint64_t bytes = array.size(), element_bytes = ooc::size_of(type);
+  const std::uint64_t elements = bytes / element_bytes;
+  if (columns == 0 || bytes % element_bytes != 0 || elements % columns != 0) {
+    throw Error(ErrorKind::usage, array.path().string() + ": " + std::to_string(bytes) +
+                                      " bytes are not whole rows of " + std::to_string(columns) +
+                                      " " + elements_of(type));
+  }
+  std::vector<File> files;
+  files.push_back(std::move(array));
+  Source source = SourceAccess::of_files(std::move(files), {{0, 0, bytes}}, std::move(type));
+  if (columns != 1) source.set_shape({elements / columns, columns});
+  source.format = "memory";
+  source.type_reason = "given";
+  return source;
 }
 
 }  // namespace
@@ -92,6 +106,13 @@ std::span<const File> SourceAccess::files(const Source& source) noexcept {
   return source.files_ ? std::span<const File>(*source.files_) : std::span<const File>();
 }
 
+std::span<const std::byte> SourceAccess::device_memory(const Source& source) noexcept {
+  const std::span<const File> all = files(source);
+  if (all.empty() || !all.front().is_on_device()) return {};
+  const std::uint64_t before = source.extents_.empty() ? 0 : source.extents_.front().offset;
+  return {all.front().memory() + before, static_cast<std::size_t>(source.bytes_)};
+}
+
 void SourceAccess::require_unread(const Source& source) {
   if (source.files_ == nullptr && !source.is_produced()) {
     throw Error(ErrorKind::usage, "a source that was moved from has no data",
@@ -150,6 +171,27 @@ std::optional<std::string> Source::check_unchanged() const {
          ": renamed, replaced or given other attributes meanwhile; this is of what was opened";
 }
 
+Source Source::share() const {
+  Source same;
+  same.files_ = files_;
+  same.extents_ = extents_;
+  same.bytes_ = bytes_;
+  same.bytes_behind_ = bytes_behind_;
+  same.is_section_ = is_section_;
+  same.bytes_before_ = bytes_before_;
+  same.whole_bytes_ = whole_bytes_;
+  same.type_ = type_;
+  same.field_ = field_;
+  same.shape_ = shape_;
+  same.whole_shape_ = whole_shape_;
+  same.columns_ = columns_;
+  same.column_major_ = column_major_;
+  same.format = format;
+  same.format_version = format_version;
+  same.type_reason = type_reason;
+  return same;
+}
+
 Source shard(const Source& whole, std::uint64_t index, std::uint64_t count,
              std::uint64_t partition) {
   if (index >= count || partition == 0) {
@@ -157,7 +199,7 @@ Source shard(const Source& whole, std::uint64_t index, std::uint64_t count,
                 "there is no shard " + std::to_string(index) + " of " + std::to_string(count),
                 {.hint = "the first one is 0"});
   }
-  const std::uint64_t elements = whole.bytes() / element_bytes_of(whole);
+  const std::uint64_t elements = whole.elements();
   const std::uint64_t partitions = divide_up(elements, partition);
   const auto border = [&](std::uint64_t shard) {
     const auto before = static_cast<unsigned __int128>(partitions) * shard / count * partition;
@@ -173,24 +215,19 @@ Source section(const Source& whole, std::uint64_t first, std::uint64_t count) {
                 {.why = "what a producer makes is read once, from beginning to end",
                  .hint = "write it to a file first"});
   }
-  const std::uint64_t element_bytes = element_bytes_of(whole);
-  const std::uint64_t elements = whole.bytes() / element_bytes;
+  const std::uint64_t element_bytes = whole.element_bytes(), elements = whole.elements();
   if (first > elements || count > elements - first) {
     throw no_such_section(whole, elements, first, count, "elements");
   }
-  Source part;
-  part.files_ = whole.files_;
-  part.type_ = whole.type_;
-  part.columns_ = whole.columns_;
-  part.whole_shape_ = whole.is_section_ ? whole.whole_shape_ : whole.shape_;
-  part.format = whole.format;
-  part.format_version = whole.format_version;
-  part.type_reason = whole.type_reason;
-  part.column_major_ = whole.column_major_;
+  Source part = whole.share();
+  if (!whole.is_section_) part.whole_shape_ = std::move(part.shape_);
+  part.shape_.clear();
+  part.bytes_behind_ = 0;
   part.is_section_ = true;
   part.bytes_ = count * element_bytes;
   part.bytes_before_ = whole.bytes_before() + first * element_bytes;
   part.whole_bytes_ = whole.whole_bytes();
+  part.extents_.clear();
   std::uint64_t skipped = first * element_bytes, left = part.bytes_;
   for (const Extent& extent : whole.extents_) {
     const std::uint64_t before = std::min(skipped, extent.bytes);
@@ -200,6 +237,37 @@ Source section(const Source& whole, std::uint64_t first, std::uint64_t count) {
     left -= bytes;
   }
   return part;
+}
+
+Source field(const Source& structs, std::string_view name) {
+  SourceAccess::require_unread(structs);
+  const auto fail = [&](const std::string& problem, std::string why, std::string hint) {
+    throw Error(ErrorKind::usage, structs.name() + ": " + problem,
+                {.why = std::move(why), .hint = std::move(hint)});
+  };
+  const DType held = structs.type().value_or(DType{});
+  const std::string quoted = "'" + std::string(name) + "'";
+  if (!held.is_struct()) {
+    fail("has no field " + quoted, "it holds " + elements_of(held), "open it with Format::type");
+  }
+  const auto found = std::ranges::find(held.fields, name, &Field::name);
+  if (found == held.fields.end()) {
+    fail("has no field " + quoted, "it holds structs " + code_of(held), "");
+  }
+  if (found->count != 1) {
+    fail("field " + quoted + " has " + std::to_string(found->count) + " elements",
+         "a field that is read by itself is one element of each struct",
+         "read the structs, with an Input that declares it");
+  }
+  if (structs.is_produced()) {
+    fail("its fields are not read by themselves", "what a producer makes is read once",
+         "write it to a file first, or read the structs");
+  }
+  Source elements = structs.share();
+  elements.type_ = DType(found->element, found->swapped);
+  elements.type_->is_bool = found->is_bool;
+  if (held.struct_bytes != found->bytes()) elements.field_ = {found->offset, held.struct_bytes};
+  return elements;
 }
 
 Source section_rows(const Source& whole, std::uint64_t first, std::uint64_t count) {
@@ -222,21 +290,17 @@ Source shard_rows(const Source& whole, std::uint64_t index, std::uint64_t count,
 
 Source from_memory(std::span<const std::byte> memory, DType type, std::uint64_t columns,
                    std::string name) {
-  const std::size_t element_bytes = ooc::size_of(type);
-  const std::uint64_t elements = memory.size() / element_bytes;
-  if (columns == 0 || memory.size() % element_bytes != 0 || elements % columns != 0) {
-    throw Error(ErrorKind::usage, name + ": " + std::to_string(memory.size()) +
-                                      " bytes are not whole rows of " + std::to_string(columns) +
-                                      " " + elements_of(type));
+  return of_array(File::in_memory(memory, std::move(name)), std::move(type), columns);
+}
+
+Source from_device_memory(std::span<const std::byte> memory, DType type, std::uint64_t columns,
+                          std::string name) {
+  const bool any_swapped = type.swapped || std::ranges::any_of(type.fields, &Field::swapped);
+  if (any_swapped) {
+    throw Error(ErrorKind::usage, name + ": has another byte order than this machine",
+                {.why = "a pass does not change the memory of a program"});
   }
-  std::vector<File> files;
-  files.push_back(File::in_memory(memory, std::move(name)));
-  Source source =
-      SourceAccess::of_files(std::move(files), {{0, 0, memory.size()}}, std::move(type));
-  if (columns != 1) source.set_shape({elements / columns, columns});
-  source.format = "memory";
-  source.type_reason = "given";
-  return source;
+  return of_array(File::in_device_memory(memory, std::move(name)), std::move(type), columns);
 }
 
 Source produced(std::unique_ptr<Producer> producer, DType type,

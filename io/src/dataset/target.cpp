@@ -7,11 +7,13 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dataset/shape.hpp"
@@ -104,6 +106,7 @@ void require_named_type(const Target& target) {
 const std::filesystem::path& checked_path(const Target& target, std::uint64_t elements,
                                           std::span<const Source* const> inputs) {
   refuse_input(target, inputs);
+  require_written_format(target.path);
   require_named_type(target);
   if (target.is_npy()) require_writable_as_npy(target, elements);
   return target.path;
@@ -195,6 +198,19 @@ void TargetFile::end(std::span<const std::uint64_t> row_shape) {
   append(0);  // allocates the header if there is nothing else
   if (is_npy_) write(0, npy_header(type_, shape));
   trim(bytes_);
+}
+
+void detail::require_written_format(const std::filesystem::path& path) {
+  constexpr std::array<std::string_view, 16> other{
+      ".arrow", ".bz2",     ".csv", ".gz",  ".h5",   ".hdf5", ".json", ".mat",
+      ".npz",   ".parquet", ".tsv", ".txt", ".xlsx", ".xz",   ".zip",  ".zst"};
+  const std::string ending = ending_of(path);
+  if (std::ranges::find(other, ending) == other.end()) return;
+  throw Error(ErrorKind::usage,
+              path.string() + ": only raw values and .npy files are written, no " + ending,
+              {.path = path,
+               .hint = std::filesystem::path(path).replace_extension(".npy").string() +
+                       ", which NumPy and others read"});
 }
 
 std::vector<std::byte> detail::npy_header(const DType& type, std::span<const std::uint64_t> shape) {

@@ -56,6 +56,7 @@ int transfer(const Request& request) {
   if (request.target != nullptr) {
     return static_cast<int>(request.target->try_write(offset, {memory, bytes}, request.direct));
   }
+  if (request.source->is_on_device()) return -EFAULT;
   if (request.source->memory() != nullptr) {
     std::memcpy(memory, request.source->memory() + offset, bytes);
     return static_cast<int>(bytes);

@@ -171,6 +171,12 @@ File File::in_memory(std::span<const std::byte> memory, std::string name) {
   return file;
 }
 
+File File::in_device_memory(std::span<const std::byte> memory, std::string name) {
+  File file = in_memory(memory, std::move(name));
+  file.is_on_device_ = true;
+  return file;
+}
+
 void File::open_direct() {
   if (size_ < page_bytes) {
     why_not_direct_ = "it is smaller than a page";
@@ -261,6 +267,7 @@ File::File(File&& other) noexcept
       why_not_direct_(std::move(other.why_not_direct_)),
       disk_errno_(other.disk_errno_),
       memory_(other.memory_),
+      is_on_device_(other.is_on_device_),
       remote_(std::move(other.remote_)) {}
 
 File& File::operator=(File&& other) noexcept {
@@ -272,6 +279,7 @@ File& File::operator=(File&& other) noexcept {
   std::swap(why_not_direct_, other.why_not_direct_);
   std::swap(disk_errno_, other.disk_errno_);
   std::swap(memory_, other.memory_);
+  std::swap(is_on_device_, other.is_on_device_);
   std::swap(remote_, other.remote_);
   return *this;
 }
@@ -283,6 +291,10 @@ File::~File() {
 
 void read_exactly(const File& file, std::uint64_t offset, std::span<std::byte> memory) {
   if (file.remote() != nullptr) return file.remote()->read(offset, memory);
+  if (file.is_on_device()) {
+    throw Error(ErrorKind::usage, file.path().string() + ": is in the memory of a GPU",
+                {.path = file.path(), .why = "this reads memory of the host"});
+  }
   if (file.memory() != nullptr) {
     if (!memory.empty()) std::memcpy(memory.data(), file.memory() + offset, memory.size());
     return;

@@ -11,9 +11,13 @@
 #include <cassert>
 #include <condition_variable>
 #include <exception>
+#include <filesystem>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <new>
+#include <optional>
+#include <stop_token>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -96,8 +100,9 @@ class Results {
 /// thread.
 class Connections {
  public:
-  Connections(Results& results, std::size_t depth)
-      : curl_(curl()), results_(results), multi_(curl_.multi_init()) {
+  Connections(Results& results, const EngineOptions& options)
+      : curl_(curl()), results_(results), abandon_(options.abandon), multi_(curl_.multi_init()) {
+    const std::size_t depth = options.depth;
     if (multi_ == nullptr) throw std::bad_alloc();
     try {
       active_.reserve(depth);
@@ -153,7 +158,7 @@ class Connections {
 
   void serve() {
     take_new();
-    if (results_.has_failed()) give_up();
+    if (results_.has_failed() || abandon_.stop_requested()) give_up();
     begin_tries();
     int running = 0;
     check(curl_.multi_perform(multi_, &running));
@@ -251,12 +256,16 @@ class Connections {
   void give_up() {
     for (Active& active : active_) {
       if (!active.begins) curl_.multi_remove_handle(multi_, active.range->handle());
-      const auto error = std::make_exception_ptr(
-          Error(ErrorKind::input, active.request->source->path().string() +
-                                      ": not read, since another request has failed"));
-      results_.add({std::exchange(active.request, nullptr), error});
+      Request* const request = std::exchange(active.request, nullptr);
+      results_.add({request, std::make_exception_ptr(not_read(*request))});
     }
     active_.clear();
+  }
+
+  Error not_read(const Request& request) const {
+    const std::filesystem::path& path = request.source->path();
+    if (abandon_.stop_requested()) return {ErrorKind::interrupted, "interrupted", {.path = path}};
+    return {ErrorKind::input, path.string() + ": not read, since another request has failed"};
   }
 
   /// Returns the time until the next try (milliseconds).
@@ -278,6 +287,7 @@ class Connections {
 
   const Curl& curl_;
   Results& results_;
+  std::stop_token abandon_;
   CURLM* multi_;
   std::vector<Active> active_;                       // used by its thread
   std::vector<std::unique_ptr<RangeRequest>> idle_;  // their connections are kept
@@ -295,11 +305,12 @@ class HttpEngine final : public Engine {
     connections_.reserve(threads);
     try {
       while (connections_.size() < threads) {
-        connections_.push_back(std::make_unique<Connections>(results_, depth_));
+        connections_.push_back(std::make_unique<Connections>(results_, options));
       }
     } catch (const std::exception&) {
       if (connections_.empty()) throw;  // fewer threads can do all of the work
     }
+    abandoned_.emplace(options.abandon, [this] { wake_all(); });
   }
 
   void start(Request& request) override {
@@ -315,7 +326,7 @@ class HttpEngine final : public Engine {
     const Ended ended = results_.take();
     --in_flight_;
     if (ended.error) {
-      for (const auto& other : connections_) other->wake();  // they give up
+      wake_all();  // the others give up
       std::rethrow_exception(ended.error);
     }
     return *ended.request;
@@ -332,11 +343,16 @@ class HttpEngine final : public Engine {
   std::string remark() const override { return results_.remark(); }
 
  private:
+  void wake_all() const {
+    for (const auto& each : connections_) each->wake();
+  }
+
   std::size_t depth_;
   std::size_t in_flight_ = 0;
   std::size_t next_ = 0;  // index of the next thread to use
   mutable Results results_;
-  std::vector<std::unique_ptr<Connections>> connections_;  // destroyed first
+  std::vector<std::unique_ptr<Connections>> connections_;
+  std::optional<std::stop_callback<std::function<void()>>> abandoned_;  // destroyed first
 };
 
 }  // namespace

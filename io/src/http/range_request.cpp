@@ -5,6 +5,7 @@
 
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/base/version.hpp>
+#include <ooc/detail/base/wait_check.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -166,7 +167,7 @@ void RangeRequest::prepare_try() {
   ++tries_;
   answer_ = {};
   is_checked_ = false;
-  failure_.reset();
+  failure_ = nullptr;
   text_of_refusal_.clear();
   done_before_ = done_;
   complete_since_.reset();
@@ -191,10 +192,10 @@ std::size_t RangeRequest::take_body(char* data, std::size_t size, std::size_t co
   auto& request = *static_cast<RangeRequest*>(self);
   try {
     return request.take(std::as_bytes(std::span(data, size * count)));
-  } catch (const Error& error) {
-    request.failure_ = error;
+  } catch (const Error&) {
+    request.failure_ = std::current_exception();
   } catch (...) {
-    request.failure_ = Error(ErrorKind::memory, "no memory for an answer");
+    request.failure_ = std::make_exception_ptr(Error(ErrorKind::memory, "no memory for an answer"));
   }
   return 0;  // ends the transfer
 }
@@ -223,12 +224,24 @@ std::size_t RangeRequest::take(std::span<const std::byte> bytes) {
 }
 
 /// Ends a transfer that has brought all its bytes, if the end of a chunked answer does not come.
-int RangeRequest::take_time(void* self, curl_off_t /*total*/, curl_off_t /*done*/,
+/// Ends one that has not if the thread has a reason.
+int RangeRequest::take_time(void* self, curl_off_t /*total*/, curl_off_t done,
                             curl_off_t /*upload*/, curl_off_t /*uploaded*/) {
-  const auto& request = *static_cast<const RangeRequest*>(self);
-  const auto& since = request.complete_since_;
-  constexpr milliseconds patience(200);
-  return since && Clock::now() - *since > patience ? 1 : 0;
+  auto& request = *static_cast<RangeRequest*>(self);
+  const Clock::time_point now = Clock::now();
+  constexpr milliseconds patience(200), between_looks(50);
+  if (request.complete_since_) return now - *request.complete_since_ > patience ? 1 : 0;
+  // libcurl calls this for each packet, too. Without new bytes, a signal may be the reason.
+  const bool is_packet = std::exchange(request.received_, done) != done;
+  if (is_packet && now - request.looked_ < between_looks) return 0;
+  request.looked_ = now;
+  try {
+    WaitCheck::look();
+    return 0;
+  } catch (...) {
+    request.failure_ = std::current_exception();
+    return 1;
+  }
 }
 
 /// Throws Error unless the answer has the bytes that were asked for, of the version that is read.
@@ -280,7 +293,7 @@ std::optional<milliseconds> RangeRequest::end_try(CURLcode code) {
 }
 
 std::optional<milliseconds> RangeRequest::judge(CURLcode code) {
-  if (failure_) throw *std::exchange(failure_, std::nullopt);
+  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   // Once all bytes have arrived, it does not matter how the connection ended.
   if (is_checked_ && done_ == memory_.size()) return std::nullopt;
   const std::size_t got = done_ - done_before_;

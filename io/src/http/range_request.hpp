@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
@@ -115,7 +116,9 @@ class RangeRequest {
   Answer answer_;
   bool is_checked_ = false;                            // the answer of this try
   std::optional<Clock::time_point> complete_since_{};  // all bytes that it names are there
-  std::optional<Error> failure_;  // that take() has found: it must not throw into libcurl
+  Clock::time_point looked_{};                         // for a reason to end: see WaitCheck
+  curl_off_t received_ = 0;                            // bytes of this try
+  std::exception_ptr failure_{};  // found in a call of libcurl, into which it must not be thrown
   std::string text_of_refusal_;   // the beginning of the body of an answer that has no data
 };
 

@@ -4,19 +4,52 @@
 #include "http/without_sigpipe.hpp"
 
 #include <ooc/detail/base/io_meter.hpp>
+#include <ooc/detail/base/wait_check.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <optional>
 #include <thread>
 #include <utility>
 
 namespace ooc::detail {
 namespace {
 
-/// Returns a request of this thread, which keeps its connection. A run begins with several small
-/// reads, and a new connection takes as many round trips as two or three of them.
-RangeRequest& own_request() {
-  thread_local RangeRequest request;
-  return request;
+/// A request of this thread, which keeps its connection. A run begins with several small reads, and
+/// a new connection takes as many round trips as two or three of them. While it waits, WaitCheck
+/// may run a function that needs one, too: that gets a request of its own.
+class OwnRequest {
+ public:
+  OwnRequest() : is_outermost_(!std::exchange(is_used(), true)) {}
+  ~OwnRequest() {
+    if (is_outermost_) is_used() = false;
+  }
+  OwnRequest(const OwnRequest&) = delete;
+  OwnRequest& operator=(const OwnRequest&) = delete;
+
+  RangeRequest& get() {
+    thread_local RangeRequest kept;
+    if (is_outermost_) return kept;
+    return other_ ? *other_ : other_.emplace();
+  }
+
+ private:
+  static bool& is_used() {
+    thread_local bool is_used = false;
+    return is_used;
+  }
+
+  bool is_outermost_;
+  std::optional<RangeRequest> other_{};
+};
+
+/// Waits before the next try, which may be half a minute: the server names the time.
+void pause_for(std::chrono::milliseconds pause) {
+  constexpr std::chrono::milliseconds between_looks(50);
+  for (; pause.count() > 0; pause -= between_looks) {
+    WaitCheck::look();
+    std::this_thread::sleep_for(std::min(pause, between_looks));
+  }
 }
 
 /// Performs all tries of a request on this thread.
@@ -26,14 +59,15 @@ void perform(RangeRequest& request) {
   for (;;) {
     const auto pause = request.end_try(curl().easy_perform(request.handle()));
     if (!pause) return;
-    std::this_thread::sleep_for(*pause);
+    pause_for(*pause);
   }
 }
 
 }  // namespace
 
 RemoteObject::RemoteObject(Address address) : address_(std::move(address)) {
-  RangeRequest& request = own_request();
+  OwnRequest own;
+  RangeRequest& request = own.get();
   request.begin(address_);
   perform(request);
   const Answer& answer = request.answer();
@@ -53,7 +87,8 @@ std::string RemoteObject::fingerprint() const {
 
 void RemoteObject::read(std::uint64_t offset, std::span<std::byte> memory) const {
   if (memory.empty()) return;
-  RangeRequest& request = own_request();
+  OwnRequest own;
+  RangeRequest& request = own.get();
   request.begin(*this, offset, memory);
   perform(request);
 }

@@ -1,5 +1,6 @@
 #include <ooc/convert.hpp>
 #include <ooc/detail/dataset/target_file.hpp>
+#include <ooc/detail/inputs/input_type.hpp>
 #include <ooc/detail/sizing/dry_run_pass.hpp>
 
 #include "convert/values.hpp"
@@ -140,18 +141,18 @@ Target shaped_as(const Source& source, const Target& target) {
 Stats dry_run_convert(const Options& options, DeviceKind device, const Source& source,
                       const Target& target, const PassOptions& wanted) {
   require_elements(source, target);
-  const std::size_t input_bytes = size_of(source.type().value_or(DType{}).element);
   const Target shaped = shaped_as(source, target);
-  TargetFile file(shaped, source.bytes() / input_bytes, std::array{&source}, Purpose::dry_run);
+  TargetFile file(shaped, source.elements(), std::array{&source}, Purpose::dry_run);
   const std::size_t element_bytes = size_of(*shaped.type);
   const Output output{file, element_bytes, shaped.type->swapped ? element_bytes : 0};
-  return dry_run_pass(options, device, {source, input_bytes}, {&output, 1}, wanted);
+  const PassInput input = stored_input(source, size_of(source.element()));
+  return dry_run_pass(options, device, input, {&output, 1}, wanted);
 }
 
 Result<Conversion> convert(Coordinator& coordinator, const Source& source, const Target& target,
                            const ConvertOptions& options, const PassOptions& wanted) {
   require_elements(source, target);
-  const ElementType from = source.type().value_or(DType{}).element;
+  const ElementType from = source.element();
   const Target shaped = shaped_as(source, target);
   const ElementType to = shaped.type->element;
 
@@ -160,7 +161,7 @@ Result<Conversion> convert(Coordinator& coordinator, const Source& source, const
     const Converting<input_bytes, output_bytes> op{from, to, options, target.path.string()};
     auto [total, stats] = map(coordinator, op, source, shaped, wanted);
     const conversion::Losses& losses = total.losses;
-    return {{.count = source.bytes() / input_bytes,
+    return {{.count = source.elements(),
              .inexact = losses.all(),
              .rounded = losses.rounded,
              .overflowed = losses.overflowed,

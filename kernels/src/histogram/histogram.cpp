@@ -1,5 +1,6 @@
 #include <ooc/detail/checksum/checksum.hpp>
 #include <ooc/detail/device/resident_room.hpp>
+#include <ooc/detail/inputs/input_type.hpp>
 #include <ooc/detail/sizing/dry_run_pass.hpp>
 #include <ooc/histogram.hpp>
 #include <ooc/reduce.hpp>
@@ -205,8 +206,8 @@ Stats dry_run_histogram(const Options& machine, DeviceKind device, const Source&
   if (passes > 1 && source.is_produced()) throw binning::read_once(source, options);
   const ElementType type = source.element();
   const std::size_t bins = binning::likely_bins(options, type, source.elements());
-  Stats stats = dry_run_pass(machine, device, {source, size_of(type)}, {}, wanted,
-                             binning::counting_bytes(type, bins));
+  Stats stats = dry_run_pass(machine, device, detail::stored_input(source, size_of(type)), {},
+                             wanted, binning::counting_bytes(type, bins));
   stats.outcome.passes = passes;
   const bool keeps = !wanted.checksum && !wanted.checkpoint;
   if (passes > 1 && keeps && device == DeviceKind::cuda) {

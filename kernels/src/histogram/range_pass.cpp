@@ -230,7 +230,7 @@ std::optional<Range> range_of_type(ElementType type, const HistogramOptions& opt
 /// Returns the statistics of both passes together.
 Stats check_passes(const Source& source, const FoundBins& found, const Histogram& histogram,
                    const Stats& counting) {
-  check_count(histogram, counting.outcome.bytes / size_of(source.element()));
+  check_count(histogram, counting.outcome.bytes / source.element_bytes());
   if (!found.pass) return counting;
   const auto& [seen, first] = *found.pass;
   check_same(source, first, counting);

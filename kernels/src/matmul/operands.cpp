@@ -27,10 +27,14 @@ void require_matrix(const Source& source) {
     throw Error(ErrorKind::bad_input, path_of(source).string() + ": " + problem,
                 {.path = path_of(source), .hint = hint, .remedies = std::move(remedies)});
   };
+  if (SourceAccess::device_memory(source).data() != nullptr) {
+    fail("is in the memory of a GPU", "give it to cuBLAS, or copy it to the host");
+  }
   if (extents_of(source).size() != 1) fail("a matrix lies in one file", "concatenate its files");
   using enum ElementType;
-  const ElementType element = source.type().value_or(DType{}).element;
-  if (source.type() && source.type()->is_struct()) {
+  const ElementType element = source.element();
+  const bool is_field = SourceAccess::field(source).has_value();
+  if (is_field || (source.type() && source.type()->is_struct())) {
     fail("holds structs, a product takes f2, bf16, f4 or f8", "save one field to a file");
   }
   if (element != f2 && element != bf16 && element != f4 && element != f8) {
@@ -50,7 +54,7 @@ void require_matrix(const Source& source) {
   }
   std::uint64_t elements = 0;
   const bool overflows = __builtin_mul_overflow(source.shape()[0], source.shape()[1], &elements);
-  const std::uint64_t held = source.bytes() / size_of(element);
+  const std::uint64_t held = source.elements();
   if (overflows || elements != held) {
     fail("holds " + std::to_string(held) + " elements, not the " + shape_of(source) +
              " of its shape",

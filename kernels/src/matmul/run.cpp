@@ -247,7 +247,8 @@ std::uint64_t run_product(const Workplace& place, const ProductJob& job, gemm::G
   const IoConfig writes = deepened(
       choose_writes(options, device.facts(), job.workers, file, write_plan), options, write_plan);
   Reader reader({job.files.begin(), job.files.end()}, read_plan, in_pool,
-                make_engine(options, reads, in_pool), reads.block_bytes, reads.direct);
+                make_engine(options, reads, in_pool, in_pool.size(), wanted.abandon),
+                reads.block_bytes, reads.direct);
   Writer writer({&file}, write_plan, out_pool, make_engine(options, writes, out_pool),
                 writes.block_bytes, writes.direct);
   TransferReporter read_reporter(TraceEvent::Kind::read, in_pool.size(), wanted.observe);

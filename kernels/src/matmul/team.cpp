@@ -176,6 +176,7 @@ void Team::run_all(const std::function<void(Member&, std::size_t, const PassOpti
       Member& member = *members_[i];
       PassOptions options;
       options.stop = failure.token();
+      options.abandon = wanted.abandon;
       options.observe = wanted.observe;
       if (wanted.observe && members_.size() > 1) {  // make the numbers of all devices distinct
         options.observe = [&, i](TraceEvent event) {

@@ -154,6 +154,11 @@ std::size_t threads_for(const Options& options, std::size_t look_bytes) {
 
 void read_all(const PassOptions& wanted, const Source& source, std::size_t threads,
               const LookAtBlock& look) {
+  if (SourceAccess::field(source)) {
+    throw Error(ErrorKind::usage, source.name() + ": results of a field are not verified",
+                {.why = "a check reads elements that lie side by side",
+                 .hint = "write the field to a file of its own"});
+  }
   Blocks blocks(source, wanted.stop);
   PassThreads team({});
   start_up_to(threads, team, [&](std::size_t thread) {

@@ -36,7 +36,7 @@ struct OOC_API GiveBack {
 /// A source of chunks, and the memory that keeps it on the device, or null.
 struct ChunkSource {
   const Source* source;
-  ResidentMemory* resident = nullptr;
+  std::shared_ptr<ResidentMemory> resident{};
 };
 
 /// The sources of a pass, one or several.
@@ -46,7 +46,7 @@ inline std::vector<ChunkSource> sources_of(const Source& source) {
 inline std::vector<ChunkSource> sources_of(const Resident& kept) {
   std::vector<ChunkSource> sources;
   for (std::size_t i = 0; i < kept.sources(); ++i) {
-    sources.push_back({&kept.source(i), &memory_of(kept)});
+    sources.push_back({&kept.source(i), memory_of(kept)});
   }
   return sources;
 }
@@ -148,7 +148,7 @@ class OOC_API Chunks {
       : Chunks(coordinator, detail::sources_of(from), std::move(options)) {}
   Chunks(Coordinator&, Source&&, ChunksOptions = {}) = delete;  // it would end before the loop
   Chunks(Coordinator&, Resident&&, ChunksOptions = {}) = delete;
-  ~Chunks();
+  ~Chunks();                  ///< Stops the pass, as by PassOptions::abandon.
   Chunks(Chunks&&) noexcept;  ///< Takes the pass over; only destroy the other one.
   Chunks& operator=(Chunks&&) = delete;
 

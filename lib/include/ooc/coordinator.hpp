@@ -102,8 +102,14 @@ struct Progress {
 ///     std::stop_source stop;
 ///     ooc::fold(coordinator, op, source, {.stop = stop.get_token()});
 struct PassOptions {
-  /// Stops the pass early. The coordinator can be used again afterwards.
+  /// Stops the pass early: what it has begun to read is finished. The coordinator can be used again
+  /// afterwards.
   std::stop_token stop{};
+
+  /// Makes a stop give up also the requests to web servers that are not complete, which a server
+  /// that is silent could delay for minutes. It is requested together with `stop` or later. The
+  /// pass then throws Error(interrupted), whatever `keep_partial` says.
+  std::stop_token abandon{};
 
   /// Called about ten times a second, and once at the end, on the thread that runs the pass. An
   /// exception from it fails the pass.

@@ -224,8 +224,15 @@ class OOC_API Device {
   /// default stream. A device without native streams returns a new stream.
   virtual std::unique_ptr<Stream> borrow_stream(void* /*native*/) { return make_stream(); }
 
+  /// Blocks the calling thread until the device has done all work of this process, that of other
+  /// libraries included. On the CPU there is none to wait for. May throw Error(device).
+  virtual void synchronize() {}
+
   /// Returns the facts that decide how data get to the device.
   virtual DeviceFacts facts() const noexcept { return facts_of(kind()); }
+
+  /// True if an address is in the memory of this device, which is bound to this thread.
+  virtual bool owns(const void* /*address*/) { return kind() == DeviceKind::cuda; }
 
   /// True if data are not copied to the device.
   bool reads_host_memory() const noexcept { return facts().reads_host_memory; }

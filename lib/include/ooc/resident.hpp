@@ -19,7 +19,7 @@ class Resident;
 namespace detail {
 
 class ResidentMemory;
-OOC_API ResidentMemory& memory_of(const Resident& kept) noexcept;
+OOC_API std::shared_ptr<ResidentMemory> memory_of(const Resident& kept) noexcept;
 }  // namespace detail
 
 /// Options of data that stay on the device.
@@ -79,7 +79,8 @@ class OOC_API Resident {
   std::shared_ptr<const void> owner_of(const void* address) const noexcept;
 
  private:
-  friend OOC_API detail::ResidentMemory& detail::memory_of(const Resident& kept) noexcept;
+  friend OOC_API std::shared_ptr<detail::ResidentMemory> detail::memory_of(
+      const Resident& kept) noexcept;
 
   Resident(Coordinator& coordinator, const std::vector<const Source*>& sources,
            ResidentOptions options);
@@ -91,7 +92,7 @@ class OOC_API Resident {
     return sources;
   }
 
-  std::unique_ptr<detail::ResidentMemory> memory_;
+  std::shared_ptr<detail::ResidentMemory> memory_;
 };
 
 }  // namespace ooc

@@ -220,6 +220,10 @@ class CudaDevice final : public Device {
     calls_.check(cudaMemGetInfo(&free, &total));
     return free;
   }
+  void synchronize() override {
+    bind_to_thread();
+    calls_.check(cudaDeviceSynchronize());
+  }
   std::unique_ptr<Stream> make_stream() override {
     name_.get();  // waits until the context exists, which the stream's destructor needs
     return std::make_unique<CudaStream>(device_memory_, calls_, context_);
@@ -235,6 +239,12 @@ class CudaDevice final : public Device {
     }
     return std::make_unique<CudaStream>(device_memory_, calls_, context_,
                                         static_cast<cudaStream_t>(native));
+  }
+  bool owns(const void* address) override {
+    cudaPointerAttributes found{};
+    calls_.check(cudaPointerGetAttributes(&found, address));
+    return found.type != cudaMemoryTypeUnregistered && found.type != cudaMemoryTypeHost &&
+           found.device == ordinal_;
   }
 
  private:

@@ -1,6 +1,7 @@
 #include "device/resident_memory.hpp"
 
 #include <ooc/detail/base/units.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/detail/device/resident_room.hpp>
 #include <ooc/error.hpp>
 #include <ooc/resident.hpp>
@@ -21,9 +22,20 @@ constexpr std::uint64_t place_alignment = 256;
 
 ResidentMemory::ResidentMemory(Device& device, const std::vector<const Source*>& sources,
                                std::uint64_t most_bytes)
-    : device_(device), most_bytes_(most_bytes) {
+    : device_(&device), most_bytes_(most_bytes) {
   for (const Source* source : sources) parts_.push_back({source});
   may_take_ = source_bytes() != 0 && (most_bytes != 0 || !device.reads_host_memory());
+}
+
+ResidentMemory::ResidentMemory(const std::vector<const Source*>& sources) {
+  for (const Source* source : sources) {
+    const std::span<const std::byte> memory = SourceAccess::device_memory(*source);
+    // Operators get it as memory that they do not write to.
+    parts_.push_back({.source = source,
+                      .places = memory.size(),
+                      .given = const_cast<std::byte*>(memory.data()),
+                      .held = memory.size()});
+  }
 }
 
 std::uint64_t ResidentMemory::source_bytes() const noexcept {
@@ -63,16 +75,16 @@ void ResidentMemory::reserve(std::uint64_t needed_bytes) {
   // Owners of memory that holds nothing yet may still read what a pass had put there.
   if (memory_ && (bytes() != 0 || memory_.use_count() == 1)) return;
   memory_.reset();
-  std::uint64_t free = device_.device_memory().bytes_left();
+  std::uint64_t free = device_->device_memory().bytes_left();
   // A pool of the program's own may have memory that is not free on the GPU.
-  if (most_bytes_ == 0) free = std::min(free, device_.available_bytes());
+  if (most_bytes_ == 0) free = std::min(free, device_->available_bytes());
   std::uint64_t wanted = std::min(source_bytes(), room_for_resident(free, needed_bytes));
   if (most_bytes_ != 0) wanted = std::min(wanted, most_bytes_);
   const std::uint64_t least = std::clamp<std::uint64_t>(wanted, 1, 1 * MiB);
   // Free memory may be in several pieces, and other programs may take it meanwhile.
   for (; wanted >= least; wanted /= 2) {
     try {
-      memory_ = std::make_shared<Buffer>(device_.device_memory(), divide(wanted));
+      memory_ = std::make_shared<Buffer>(device_->device_memory(), divide(wanted));
       return;
     } catch (const std::bad_alloc&) {
     } catch (const Error& error) {
@@ -81,16 +93,36 @@ void ResidentMemory::reserve(std::uint64_t needed_bytes) {
   }
 }
 
-void ResidentMemory::require_on(const Device& device) const {
-  if (&device == &device_) return;
+void ResidentMemory::require_on(Device& device, bool is_bound) const {
+  if (is_given()) {
+    const auto is_there = [&](const PartialResult& part) {
+      return device.kind() == DeviceKind::cuda && (!is_bound || device.owns(part.given));
+    };
+    const auto other = std::ranges::find_if_not(parts_, is_there);
+    if (other == parts_.end()) return;
+    throw Error(ErrorKind::usage, other->source->name() + ": is not in the memory of this device",
+                {.why = "a pass runs where the array is",
+                 .hint = "make the coordinator for that GPU, or copy the array to the host"});
+  }
+  if (&device == device_) return;
   throw Error(ErrorKind::usage,
               parts_.front().source->name() + ": is kept on the device of another coordinator",
               {.why = "a Resident is used by the coordinator that it was made for"});
 }
 
+void ResidentMemory::require_alignment(std::size_t source, std::size_t alignment) const {
+  const PartialResult& part = parts_[source];
+  if (reinterpret_cast<std::uintptr_t>(part.given) % alignment == 0) return;
+  throw Error(ErrorKind::usage,
+              part.source->name() + ": does not begin at a multiple of " +
+                  std::to_string(alignment) + " bytes",
+              {.why = "the operator reads its records where they are", .hint = "copy the array"});
+}
+
 std::byte* ResidentMemory::place(std::size_t source, std::uint64_t first,
                                  std::uint64_t bytes) const noexcept {
   const PartialResult& part = parts_[source];
+  if (part.given != nullptr) return part.given + first;
   if (!memory_) return nullptr;
   const std::uint64_t end = this->bytes() != 0 ? part.held : part.places;
   return first + bytes <= end ? memory_->data() + part.begin + first : nullptr;
@@ -116,16 +148,33 @@ std::shared_ptr<const void> ResidentMemory::owner_of(const void* address) const 
 }
 
 bool ResidentMemory::release() noexcept {
+  if (is_given()) return false;
   may_take_ = false;
   for (PartialResult& part : parts_) part.held = 0;
   return std::exchange(memory_, nullptr) != nullptr;
 }
 
+std::shared_ptr<ResidentMemory> given_memory(const std::vector<const Source*>& sources) {
+  const auto is_given = [](const Source* source) {
+    return SourceAccess::device_memory(*source).data() != nullptr;
+  };
+  const auto count = std::ranges::count_if(sources, is_given);
+  if (count == 0) return nullptr;
+  if (static_cast<std::size_t>(count) == sources.size()) {
+    return std::make_shared<ResidentMemory>(sources);
+  }
+  throw Error(ErrorKind::usage,
+              (*std::ranges::find_if(sources, is_given))->name() +
+                  ": is on a GPU, and other inputs are not",
+              {.why = "a pass reads all of its inputs in one place",
+               .hint = "copy the smaller ones to where the others are"});
+}
+
 ResidentMemory* resident_memory_of(std::span<const PassInput> inputs) {
   if (inputs.empty()) return nullptr;
-  ResidentMemory* const memory = inputs.front().resident;
-  const bool is_of_all =
-      std::ranges::all_of(inputs, [&](const PassInput& input) { return input.resident == memory; });
+  ResidentMemory* const memory = inputs.front().resident.get();
+  const bool is_of_all = std::ranges::all_of(
+      inputs, [&](const PassInput& input) { return input.resident.get() == memory; });
   return is_of_all ? memory : nullptr;
 }
 

@@ -17,12 +17,18 @@ namespace ooc::detail {
 
 /// Device memory that holds the first records of one or several sources from pass to pass, as
 /// operators read them: in this machine's byte order. Each byte has its place there, whatever the
-/// chunks of a pass are.
+/// chunks of a pass are. It may be memory of the program, which holds all records.
 class ResidentMemory {
  public:
   /// `most_bytes`: see ResidentOptions::device_bytes.
   ResidentMemory(Device& device, const std::vector<const Source*>& sources,
                  std::uint64_t most_bytes);
+
+  /// The memory of the program in which the sources are: see from_device_memory().
+  explicit ResidentMemory(const std::vector<const Source*>& sources);
+
+  /// True if it is memory of the program.
+  bool is_given() const noexcept { return device_ == nullptr; }
 
   std::size_t sources() const noexcept { return parts_.size(); }
   const Source& source(std::size_t index) const noexcept { return *parts_[index].source; }
@@ -41,8 +47,12 @@ class ResidentMemory {
   /// nothing, if the device has no more.
   void reserve(std::uint64_t needed_bytes);
 
-  /// Throws Error(usage) unless the memory is on this device.
-  void require_on(const Device& device) const;
+  /// Throws Error(usage) unless the memory is on this device. If the device is bound to this
+  /// thread, memory of the program is looked at, too.
+  void require_on(Device& device, bool is_bound) const;
+
+  /// Throws Error(usage) unless a source in memory of the program is aligned to that many bytes.
+  void require_alignment(std::size_t source, std::size_t alignment) const;
 
   /// Returns the place of `bytes` bytes of a source from byte `first` on; null if they have none.
   std::byte* place(std::size_t source, std::uint64_t first, std::uint64_t bytes) const noexcept;
@@ -67,21 +77,26 @@ class ResidentMemory {
   /// The kept records of a source.
   struct PartialResult {
     const Source* source;
-    std::uint64_t begin = 0;   // of its place in the memory
-    std::uint64_t places = 0;  // bytes that have one
-    std::uint64_t held = 0;    // bytes
+    std::uint64_t begin = 0;     // of its place in the memory
+    std::uint64_t places = 0;    // bytes that have one
+    std::byte* given = nullptr;  // its place in memory of the program
+    std::uint64_t held = 0;      // bytes
   };
 
   std::uint64_t source_bytes() const noexcept;
   std::uint64_t divide(std::uint64_t bytes) noexcept;
 
-  Device& device_;
-  std::uint64_t most_bytes_;
-  bool may_take_;
+  Device* device_ = nullptr;  // null for memory of the program
+  std::uint64_t most_bytes_ = 0;
+  bool may_take_ = false;
   std::shared_ptr<Buffer> memory_;  // null, or not empty
   std::vector<PartialResult> parts_;
   std::atomic<std::uint64_t> used_{0};
 };
+
+/// Returns the memory of the program in which the sources are; null if they are elsewhere. Throws
+/// Error(usage) if only some of them are there.
+std::shared_ptr<ResidentMemory> given_memory(const std::vector<const Source*>& sources);
 
 /// Returns the memory that keeps all inputs of a pass; null if there is none.
 ResidentMemory* resident_memory_of(std::span<const PassInput> inputs);

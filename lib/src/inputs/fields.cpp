@@ -5,9 +5,12 @@
 #include <ooc/error.hpp>
 
 #include <algorithm>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "device/resident_memory.hpp"
 #include "inputs/distinct_fields.hpp"
 
 namespace ooc::detail {
@@ -80,8 +83,8 @@ Decoding decoding_of(const Source& source, const DType& wanted) {
                     ", the operator takes structs " + code_of(wanted),
                 "elements have no names", "open it with the type of its structs (Format::type)");
   }
-  Decoding decoding{.bytes = wanted.struct_bytes};
-  bool is_same = source.type()->struct_bytes == wanted.struct_bytes;
+  Decoding decoding{.stored_bytes = source.element_bytes(), .bytes = wanted.struct_bytes};
+  bool is_same = decoding.stored_bytes == decoding.bytes;
   for (const Field& field : wanted.fields) {
     const Field& held = found(source, field);
     is_same &= held.offset == field.offset && !held.swapped;
@@ -92,6 +95,30 @@ Decoding decoding_of(const Source& source, const DType& wanted) {
   }
   if (is_same) decoding.moves.clear();
   return decoding;
+}
+
+PassInput stored_input(const Source& source, const RecordShape& record) {
+  const auto& field = SourceAccess::field(source);
+  if (!field) return {source, record};
+  const std::size_t bytes = size_of(source.element());
+  Decoding decoding{.stored_bytes = field->struct_bytes,
+                    .bytes = bytes,
+                    .moves = {{.from = field->offset,
+                               .to = 0,
+                               .bytes = bytes,
+                               .swapped_bytes = source.type()->swapped ? bytes : 0}}};
+  const RecordShape stored(record.bytes / bytes * field->struct_bytes, 1);
+  return {source, stored, std::move(decoding)};
+}
+
+void use_device_memory(std::span<PassInput> inputs) {
+  std::vector<const Source*> sources;
+  for (const PassInput& input : inputs) {
+    if (input.resident == nullptr) sources.push_back(&input.source);
+  }
+  const std::shared_ptr<ResidentMemory> memory = given_memory(sources);
+  if (memory == nullptr) return;
+  for (PassInput& input : inputs) input.resident = memory;
 }
 
 }  // namespace ooc::detail

@@ -31,11 +31,11 @@ std::string describe_shape(const Source& source) {
 }
 
 void require_whole(const Source& source, std::size_t input_bytes) {
-  const std::uint64_t rest = source.bytes() % input_bytes;
+  const std::uint64_t bytes = source.elements() * size_of(source.type().value_or(DType{}));
+  const std::uint64_t rest = bytes % input_bytes;
   if (rest == 0) return;
   throw bad_source(source,
-                   std::to_string(source.bytes()) +
-                       " bytes are not a whole number of elements of " +
+                   std::to_string(bytes) + " bytes are not a whole number of elements of " +
                        std::to_string(input_bytes) + " bytes",
                    std::to_string(rest) + " bytes are left over", "");
 }
@@ -143,7 +143,7 @@ void require_type(const Source& source, const InputType& wanted) {
                      "file as plain bytes: ooc::Source{ooc::File::open(path)}");
   }
   if (wanted.kind == Kind::bytes) {
-    if (wanted.bytes == 1) return;
+    if (wanted.bytes == 1 && !SourceAccess::field(source)) return;
     if (wanted.bytes % size_of(held) != 0) {
       throw bad_source(source,
                        "holds " + std::string(name_of(held)) + ", the operator takes " +

@@ -65,8 +65,8 @@ struct Chunks::State {
   std::vector<PassInput> inputs;
   std::shared_ptr<detail::Lender> lender;
   std::map<void*, std::unique_ptr<Stream>> streams;  // of the caller
-  std::stop_source stop;
-  std::stop_callback<std::function<void()>> forward;
+  std::stop_source stop, abandon;
+  std::stop_callback<std::function<void()>> forward, forward_abandon;
   Stats stats;
   std::exception_ptr error;
   bool has_ended = false;  // for the caller
@@ -79,12 +79,11 @@ std::vector<PassInput> inputs_of(const std::vector<detail::ChunkSource>& sources
   std::vector<PassInput> inputs;
   for (const auto& [source, resident] : sources) {
     const std::size_t element = size_of(source->type().value_or(DType{}));
-    inputs.push_back({.source = *source,
-                      .record = RecordShape(detail::row_bytes_of(*source, element),
-                                            RecordShape(element).alignment),
-                      .decoding = {},
-                      .resident = resident});
+    const RecordShape row(detail::row_bytes_of(*source, element), RecordShape(element).alignment);
+    inputs.push_back(detail::stored_input(*source, row));
+    inputs.back().resident = resident;
   }
+  detail::use_device_memory(inputs);
   return inputs;
 }
 
@@ -109,11 +108,13 @@ Chunks::State::State(Coordinator& used, const std::vector<detail::ChunkSource>& 
       lender(std::make_shared<detail::Lender>(used.device(), lending_of(options), sources,
                                               detail::record_bytes_of(inputs))),
       forward(options.pass.stop, [this] { stop.request_stop(); }),
+      forward_abandon(options.pass.abandon, [this] { abandon.request_stop(); }),
       thread(start_thread([this](const std::stop_token&) { run(); })) {}
 
 /// Ends the pass. Drops steps that were read and not lent.
 Chunks::State::~State() {
   stop.request_stop();
+  abandon.request_stop();
   lender->close();
   if (thread.joinable()) thread.join();
   lender->finish();
@@ -123,6 +124,7 @@ void Chunks::State::run() {
   try {
     PassOptions wanted = options.pass;
     wanted.stop = stop.get_token();
+    wanted.abandon = abandon.get_token();
     wanted.keep_partial = true;  // next() says that it was stopped
     stats = run_pass(coordinator, pass, inputs, *lender, wanted);
   } catch (...) {

@@ -24,8 +24,10 @@ void require_readable_again(const Source& source) {
 Resident::Resident(Coordinator& coordinator, const std::vector<const Source*>& sources,
                    ResidentOptions options) {
   for (const Source* source : sources) require_readable_again(*source);
+  memory_ = detail::given_memory(sources);
+  if (memory_) return;
   memory_ =
-      std::make_unique<detail::ResidentMemory>(coordinator.device(), sources, options.device_bytes);
+      std::make_shared<detail::ResidentMemory>(coordinator.device(), sources, options.device_bytes);
 }
 
 Resident::~Resident() = default;
@@ -47,8 +49,8 @@ std::shared_ptr<const void> Resident::owner_of(const void* address) const noexce
   return memory_->owner_of(address);
 }
 
-detail::ResidentMemory& detail::memory_of(const Resident& kept) noexcept {
-  return *kept.memory_;
+std::shared_ptr<detail::ResidentMemory> detail::memory_of(const Resident& kept) noexcept {
+  return kept.memory_;
 }
 
 void detail::require_sources(const Resident& kept, std::size_t count) {

@@ -17,14 +17,10 @@ namespace ooc::detail {
 
 namespace {
 
-std::size_t element_bytes_of(const PassInput& input) {
-  return input.source.type() ? size_of(*input.source.type()) : 1;
-}
-
 /// Returns the records of an input as a source of its own.
 Source section_of(const PassInput& input, const RecordRange& records) {
   const Source& source = input.source;
-  const std::size_t element_bytes = element_bytes_of(input);
+  const std::size_t element_bytes = source.element_bytes();
   const std::uint64_t before = records_before(input);
   return section(source, (records.first - before) * input.record.bytes / element_bytes,
                  records.count * input.record.bytes / element_bytes);
@@ -57,7 +53,7 @@ Sections::Sections(std::span<const PassInput> inputs, std::size_t partition,
                  .remedies = {{RemedyAction::unset, "PassOptions::checksum"}}});
   }
   for (const PassInput& input : inputs) {
-    if (partition * input.record.bytes % element_bytes_of(input) == 0) continue;
+    if (partition * input.record.bytes % input.source.element_bytes() == 0) continue;
     throw Error(ErrorKind::usage,
                 input.source.name() + ": a partition is not a whole number of elements",
                 {.why = "the job goes on after any partition, and at the beginning of an element"});

@@ -27,7 +27,7 @@ Loading::Loading(const Options& options, const PassOptions& wanted, const Layout
   if (is_produced(inputs)) {
     const auto& [source, record, decoding, resident] = inputs.front();
     // Elements are not divided either, even if an operator reads their bytes.
-    const std::size_t whole = std::lcm(record.bytes, size_of(source.type().value_or(DType{})));
+    const std::size_t whole = std::lcm(record.bytes, source.element_bytes());
     producer_.emplace(*SourceAccess::producer(source), pool, layout.plan.chunk_bytes(), whole,
                       wanted.stop);
     producer_->set_observer(reporter_);
@@ -40,7 +40,8 @@ Loading::Loading(const Options& options, const PassOptions& wanted, const Layout
   }
   IoConfig config = config_;
   if (layout.tuned_depth) config.queue_depth = layout.tuned_depth->most;
-  reader_.emplace(files, layout.plan, pool, make_engine(options, config, pool, layout.most_slots),
+  reader_.emplace(files, layout.plan, pool,
+                  make_engine(options, config, pool, layout.most_slots, wanted.abandon),
                   config_.block_bytes, config_.direct);
   reader_->set_observer(reporter_);
   if (layout.tuned_depth) tune(layout, *layout.tuned_depth);

@@ -113,6 +113,9 @@ void Station::prepare_lanes(const PassJob& job, std::size_t buffer_bytes,
     if (error.kind() != ErrorKind::memory || !reads_ahead_ || !device_->has_started()) throw;
     throw NotLocked(error.kind(), error.what(), error.details());
   }
+  for (const PassInput& input : job.inputs) {
+    if (input.resident != nullptr) input.resident->require_on(*device_, true);
+  }
   if (resident != nullptr) resident->reserve(buffer_bytes);
   detail::prepare(lanes_, *device_, job.wanted.observe, buffer_bytes);
 }
@@ -156,9 +159,12 @@ Facts Station::measure(const PassJob& job) const {
 }
 
 Wishes Station::wishes(const PassJob& job) const {
-  for (const PassInput& input : job.inputs) {
-    SourceAccess::require_unread(input.source);
-    if (input.resident != nullptr) input.resident->require_on(*device_);
+  for (std::size_t i = 0; i < job.inputs.size(); ++i) {
+    const auto& [source, record, decoding, resident] = job.inputs[i];
+    SourceAccess::require_unread(source);
+    if (resident == nullptr) continue;
+    resident->require_on(*device_, false);
+    resident->require_alignment(i, record.alignment);
   }
   return {.options = options_,
           .workers = workers_,

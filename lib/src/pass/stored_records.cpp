@@ -1,5 +1,7 @@
 #include "pass/stored_records.hpp"
 
+#include <ooc/detail/dataset/source_access.hpp>
+
 #include <algorithm>
 
 #include "sizing/dry_run_pass.hpp"
@@ -12,7 +14,10 @@ namespace {
 std::vector<StoredBools> bools_of(const Source& source, std::size_t record_bytes) {
   if (!source.type()) return {};
   const DType& type = *source.type();
-  if (type.is_bool) return {{0, 1, 1}};
+  if (type.is_bool) {
+    const auto& field = SourceAccess::field(source);
+    return {{field ? field->offset : 0, 1, source.element_bytes()}};
+  }
   std::vector<StoredBools> bools;
   for (const Field& field : type.fields) {
     if (field.is_bool) bools.push_back({field.offset, field.bytes(), type.struct_bytes});
@@ -36,8 +41,8 @@ DeviceSpan<const std::byte> StoredRecords::decode(Stream& stream, DeviceSpan<std
   const MovedRecords records{.target = decoded + decoded_place,
                              .target_bytes = decoding.bytes,
                              .source = data.data,
-                             .source_bytes = record.bytes,
-                             .count = data.size / record.bytes};
+                             .source_bytes = decoding.stored_bytes,
+                             .count = data.size / decoding.stored_bytes};
   decoder_of(stream).move_fields(records, decoding.moves);
   return {records.target, records.count * decoding.bytes};
 }

@@ -1,6 +1,7 @@
 #include "sizing/dry_run_pass.hpp"
 
 #include <ooc/detail/base/units.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/detail/sizing/dry_run_pass.hpp>
 #include <ooc/device.hpp>
 #include <ooc/error.hpp>
@@ -138,13 +139,15 @@ std::uint64_t records_before(const PassInput& input) {
 }
 
 std::size_t swapped_bytes_of(const Source& source) {
-  return source.type() && source.type()->swapped ? size_of(source.type()->element) : 0;
+  // Fields are swapped when they are moved.
+  const bool is_field = SourceAccess::field(source).has_value();
+  return source.type() && source.type()->swapped && !is_field ? source.element_bytes() : 0;
 }
 
 std::vector<std::size_t> decoded_bytes_of(std::span<const PassInput> inputs) {
   std::vector<std::size_t> bytes;
   for (const PassInput& input : inputs) {
-    bytes.push_back(input.decoding.moves.empty() ? 0 : input.decoding.bytes);
+    bytes.push_back(input.decoding.moves.empty() ? 0 : input.decoded_bytes());
   }
   return bytes;
 }
@@ -188,10 +191,15 @@ StepNeeds needs_of(std::span<const PassInput> inputs, const Operation* operation
     }
     needs.inputs.push_back(record);
   }
-  // A checksum is of bytes that are in host memory.
-  if (const auto* const resident = resident_memory_of(inputs);
-      resident != nullptr && !wanted.checksum) {
-    needs.resident = resident->records(needs.inputs);
+  if (const auto* const resident = resident_memory_of(inputs); resident != nullptr) {
+    // A checksum is of bytes that are in host memory.
+    if (!wanted.checksum) {
+      needs.resident = resident->records(needs.inputs);
+    } else if (resident->is_given()) {
+      throw Error(ErrorKind::usage,
+                  inputs.front().source.name() + ": in the memory of a GPU it has no checksum",
+                  {.why = "a checksum is of bytes that the host reads"});
+    }
   }
   return needs;
 }

@@ -12,8 +12,10 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <thread>
+#include <utility>
 
 namespace ooc::detail {
 
@@ -236,14 +238,16 @@ IoConfig through_page_cache(const Options& options, const DeviceFacts& device, W
 }
 
 std::unique_ptr<Engine> make_engine(const Options& options, const IoConfig& config,
-                                    const ChunkPool& pool, std::size_t slots) {
+                                    const ChunkPool& pool, std::size_t slots,
+                                    std::stop_token abandon) {
   const EngineOptions wanted{
       .writes = config.writes,
       .kind = config.engine,
       .depth = config.queue_depth,
       .threads = config.threads,
       .storage = pool.memory().first(std::min(slots, pool.size()) * pool.slot_bytes()),
-      .storage_piece = pool.slot_bytes()};
+      .storage_piece = pool.slot_bytes(),
+      .abandon = std::move(abandon)};
   return options.make_engine ? options.make_engine(wanted) : make_engine(wanted);
 }
 

@@ -121,6 +121,7 @@ TEST(StructType, HasItsFieldsInTheirOrder) {
   EXPECT_EQ(type.fields[2], (Field{"v", ElementType::f4, false, 6, 3}));
   EXPECT_EQ(type.fields[3], (Field{"last", ElementType::u1, false, 22, 1}));
   EXPECT_EQ(type.struct_bytes, 23u);
+  EXPECT_TRUE(parse_dtype("{is:|b1}").fields[0].is_bool);
   EXPECT_EQ(size_of(type), 23u);
   EXPECT_EQ(size_of(DType{ElementType::f8}), 8u);
   EXPECT_FALSE(DType{ElementType::f8}.is_struct());

@@ -144,6 +144,14 @@ TEST_F(TargetTest, TheEndingOfARawFileNamesItsType) {
   make("x.npy", {ElementType::f2});
 }
 
+TEST_F(TargetTest, OtherFormatsAreNotWritten) {
+  for (const char* const name : {"x.h5", "x.csv", "x.NPZ"}) {
+    expect_error(ErrorKind::usage, "only raw values and .npy files are written", [&] {
+      TargetFile(Target{.path = path(name), .type = f4}, 3, {}, Purpose::dry_run);
+    });
+  }
+}
+
 TEST_F(TargetTest, RawFilesAreNothingButData) {
   const Target target{.path = path("x.bf16"), .type = {ElementType::bf16}, .shape = {7}};
   TargetFile file(target, 3, {});

@@ -25,6 +25,7 @@ namespace ooc::detail {
 namespace {
 
 using test::ReduceTest;
+using test::rough_numbers;
 
 void expect_same_bits(const Statistics& left, const Statistics& right) {
   EXPECT_EQ(left.count, right.count);
@@ -40,17 +41,6 @@ void expect_same_bits(const Statistics& left, const Statistics& right) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Device, ReduceTest, test::all_devices, test::device_name);
-
-/// Values of very different size, so that any change of the order of additions shows.
-std::vector<float> rough_numbers(std::size_t count) {
-  std::mt19937_64 random(7);
-  std::vector<float> values(count);
-  for (float& value : values) {
-    const auto fraction = static_cast<float>(random() >> 40) * 0x1p-24f - 0.5f;
-    value = std::ldexp(fraction, static_cast<int>(random() % 40));
-  }
-  return values;
-}
 
 TEST_P(ReduceTest, SameBitsHoweverItIsRead) {
   const std::size_t tile = tile_elements;

@@ -127,6 +127,30 @@ TEST_P(ChunksEndTest, AStopEndsThemWithAnError) {
   }
 }
 
+TEST_P(ChunksEndTest, ThoseThatAreLeftGiveUpTheirRequests) {
+  const Source source = rows_of(100'000, 1);
+  std::stop_token given;
+  Options options{.streams = 2};
+  options.make_engine = [&](const EngineOptions& wanted) {
+    given = wanted.abandon;
+    return make_engine(wanted);
+  };
+  Coordinator coordinator(test::make_device(GetParam()), options);
+  coordinator.device().bind_to_thread();
+  const auto stream = coordinator.device().make_stream();
+  {
+    Chunks chunks(coordinator, source, {.rows = 10});
+    EXPECT_TRUE(chunks.next(*stream));
+    EXPECT_FALSE(given.stop_requested());
+  }
+  EXPECT_TRUE(given.stop_requested());
+  std::stop_source abandon;
+  Chunks chunks(coordinator, source, {.rows = 10, .pass = {.abandon = abandon.get_token()}});
+  EXPECT_TRUE(chunks.next(*stream));
+  abandon.request_stop();
+  EXPECT_TRUE(given.stop_requested());
+}
+
 TEST_P(ChunksEndTest, AFailedReadIsThrownToTheCaller) {
   const Source source = rows_of(100'000, 1);
   Options options{.streams = 2};

@@ -1,4 +1,5 @@
 #include <ooc/coordinator.hpp>
+#include <ooc/detail/engine/engine.hpp>
 #include <ooc/detail/pass/run_pass.hpp>
 
 #include <ooc/error.hpp>
@@ -13,6 +14,7 @@
 #include <future>
 #include <numeric>
 #include <optional>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -108,6 +110,21 @@ TEST_F(PassOptionsTest, AStopThatComesAfterTheLastChunkChangesNothing) {
     if (++seen == chunks_) stop.request_stop();
   }};
   EXPECT_EQ(fold(coordinator, stopping, source(), {.stop = stop.get_token()}).value, sum_);
+}
+
+TEST_F(PassOptionsTest, TheEngineLearnsWhatIsAbandoned) {
+  std::stop_token given;
+  Options options{.chunk_bytes = chunk_bytes};
+  options.make_engine = [&](const EngineOptions& wanted) {
+    given = wanted.abandon;
+    return make_engine(wanted);
+  };
+  Coordinator coordinator(make_device(DeviceKind::cpu), options);
+  std::stop_source abandon;
+  fold(coordinator, Sum{}, source(), {.abandon = abandon.get_token()});
+  EXPECT_FALSE(given.stop_requested());
+  abandon.request_stop();
+  EXPECT_TRUE(given.stop_requested());
 }
 
 // Two passes at once would share the slots of one pool and compute wrong sums without an error.

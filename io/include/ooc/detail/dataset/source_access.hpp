@@ -30,6 +30,14 @@ struct SourceAccess {
   static std::span<const File> files(const Source& source) noexcept;
   static std::span<const Extent> extents(const Source& source) noexcept { return source.extents_; }
 
+  /// Returns the place of the elements in the structs that are stored; nothing if the elements
+  /// themselves are.
+  static const auto& field(const Source& source) noexcept { return source.field_; }
+
+  /// Returns the array in the memory of a GPU of which the source consists; empty, with a null
+  /// pointer, if it is no such array.
+  static std::span<const std::byte> device_memory(const Source& source) noexcept;
+
   /// Returns the producer; null if there is none.
   static Producer* producer(const Source& source) noexcept {
     return source.produced_ ? source.produced_->producer.get() : nullptr;

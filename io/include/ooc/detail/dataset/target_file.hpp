@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <vector>
 
@@ -19,7 +20,7 @@ class OOC_API TargetFile : public OutputFile {
   /// `elements`: their number; an upper bound if the file is appended to, whose header end()
   /// writes. If `kept` has a name, the file is kept (see OutputFile). Throws Error: `usage` if the
   /// target is the same file as one of the inputs, its type or shape cannot be written, or the
-  /// ending of a raw file names another type; `output` as OutputFile.
+  /// ending of a raw file names another type or another format; `output` as OutputFile.
   TargetFile(const Target& target, std::uint64_t elements, std::span<const Source* const> inputs,
              Purpose purpose = Purpose::write, const KeptFile& kept = {});
 
@@ -46,6 +47,10 @@ class OOC_API TargetFile : public OutputFile {
   std::uint64_t data_offset_;
   std::uint64_t bytes_;
 };
+
+/// Throws Error(usage) if the extension of a path is that of a format that is not written, such as
+/// .csv: the file would have raw numbers.
+OOC_API void require_written_format(const std::filesystem::path& path);
 
 /// Returns the header of a .npy file, padded to 4096 bytes, which NumPy allows. Throws Error(usage)
 /// if the shape or the fields do not fit in it, or a field cannot have its name.

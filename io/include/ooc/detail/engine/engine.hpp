@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -80,6 +81,8 @@ struct EngineOptions {
   /// Memory that most requests use. Registered with io_uring where that is permitted.
   std::span<std::byte> storage{};
   std::size_t storage_piece = 0;  ///< size of a registered buffer (bytes); 0: all of `storage`
+  /// The engine `http` only: requests that are not complete fail with Error(interrupted) then.
+  std::stop_token abandon{};
 };
 
 /// Creates an engine. `automatic` selects io_uring, or threads with a note() that says why not.

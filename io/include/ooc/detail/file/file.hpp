@@ -16,7 +16,8 @@ namespace ooc::detail {
 
 class RemoteObject;
 
-/// An input file: a regular file, a block device, or an object on a web server, open for reading.
+/// An input file: a regular file, a block device, or an object on a web server, open for reading;
+/// or an array in memory in their place.
 /// Owns its descriptors; movable, not copyable. Buffered reads of local files are always possible.
 /// Direct reads (O_DIRECT) are possible if a test read succeeded when the file was opened. A remote
 /// file has no descriptors: HttpEngine and read_exactly() read it.
@@ -30,6 +31,10 @@ class File {
 
   /// Returns a file over an array in memory, which must outlive the file. It has no descriptors.
   static File in_memory(std::span<const std::byte> memory, std::string name);
+
+  /// Returns a file over an array in the memory of a GPU, which must outlive the file. It cannot be
+  /// read: passes work on that memory.
+  static File in_device_memory(std::span<const std::byte> memory, std::string name);
 
   /// Takes the open file over; `other` has none afterwards.
   File(File&& other) noexcept;
@@ -53,6 +58,9 @@ class File {
 
   /// Returns the array in memory; null for a file.
   const std::byte* memory() const noexcept { return memory_; }
+
+  /// True if the array is in the memory of a GPU.
+  bool is_on_device() const noexcept { return is_on_device_; }
 
   /// Returns the descriptor for reads through the page cache; -1 for a remote file or an array.
   int buffered() const noexcept { return buffered_; }
@@ -104,6 +112,7 @@ class File {
   std::string why_not_direct_;
   int disk_errno_ = 0;
   const std::byte* memory_ = nullptr;           // an array instead of a file
+  bool is_on_device_ = false;                   // the array is in the memory of a GPU
   std::shared_ptr<const RemoteObject> remote_;  // shared with requests of HttpEngine
 };
 

@@ -8,6 +8,7 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -70,6 +71,14 @@ OOC_API void require_type(const Source& source, const InputType& wanted);
 /// Error(bad_input) that names a field that is missing or has another type.
 OOC_API Decoding decoding_of(const Source& source, const DType& wanted);
 
+/// Returns the input of a pass for an operator that reads `record`: one or several elements of the
+/// source, one after another.
+OOC_API PassInput stored_input(const Source& source, const RecordShape& record);
+
+/// Lets a pass use the memory of a GPU in which its inputs are. Throws Error(usage) if only some of
+/// them are there.
+OOC_API void use_device_memory(std::span<PassInput> inputs);
+
 /// Returns the input of a pass for an operator. Throws like require_type() and decoding_of().
 template <class Input>
 PassInput input_of(const Source& source) {
@@ -84,7 +93,7 @@ PassInput input_of(const Source& source) {
   }
   const RecordShape record = record_of<Input>(source);
   require_type(source, input_type_of<Input>(record.bytes));
-  return {source, record};
+  return stored_input(source, record);
 }
 
 }  // namespace detail

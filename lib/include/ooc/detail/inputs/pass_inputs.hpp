@@ -35,7 +35,10 @@ template <class Input>
 std::array<PassInput, 1> inputs_of(const Source& source) {
   static_assert(std::tuple_size_v<typename RecordsOf<Input>::Tuple> == 1,
                 "the operator takes several inputs: give it ooc::zip(first, second)");
-  return {input_of<std::tuple_element_t<0, typename RecordsOf<Input>::Tuple>>(source)};
+  std::array<PassInput, 1> inputs{
+      input_of<std::tuple_element_t<0, typename RecordsOf<Input>::Tuple>>(source)};
+  use_device_memory(inputs);
+  return inputs;
 }
 
 template <class Input, std::size_t count>
@@ -43,10 +46,12 @@ std::array<PassInput, count> inputs_of(const Zipped<count>& zipped) {
   using Tuple = typename RecordsOf<Input>::Tuple;
   static_assert(std::tuple_size_v<Tuple> == count,
                 "the operator's Input is a std::tuple of one type for each source");
-  return [&]<std::size_t... i>(std::index_sequence<i...>) {
+  auto inputs = [&]<std::size_t... i>(std::index_sequence<i...>) {
     return std::array{input_of<std::tuple_element_t<i, Tuple>>(zipped[i])...};
   }
   (std::make_index_sequence<count>{});
+  use_device_memory(inputs);
+  return inputs;
 }
 
 /// Throws Error(usage) unless `kept` holds `count` sources.
@@ -61,7 +66,7 @@ auto inputs_of(const Resident& kept) {
     return std::array{input_of<std::tuple_element_t<i, Tuple>>(kept.source(i))...};
   }
   (std::make_index_sequence<count>{});
-  for (PassInput& input : inputs) input.resident = &memory_of(kept);
+  for (PassInput& input : inputs) input.resident = memory_of(kept);
   return inputs;
 }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -30,10 +31,11 @@ struct RecordShape {
   static constexpr std::size_t most_alignment = 256;  ///< all types need less (bytes)
 };
 
-/// How a stored record is decoded into the struct that an operator reads. Without moves, the
-/// operator reads the record as it is stored.
+/// How the structs of which a stored record consists become those that an operator reads. Without
+/// moves, the operator reads them as they are stored.
 struct Decoding {
-  std::size_t bytes = 0;           ///< size of the struct
+  std::size_t stored_bytes = 0;    ///< size of a struct as it is stored
+  std::size_t bytes = 0;           ///< size of the struct or element that it becomes
   std::vector<FieldMove> moves{};  ///< of each field, or of several that follow one another
 };
 
@@ -44,12 +46,13 @@ struct PassInput {
   const Source& source;  ///< outlives the pass
   RecordShape record;    ///< as it is stored
   Decoding decoding{};   ///< how it becomes the record that the operator reads
-  /// Memory that keeps the inputs of the pass on the device, the same one for each; or null.
-  ResidentMemory* resident = nullptr;
+  /// Memory that has the inputs of the pass on the device, the same one for each; or null.
+  std::shared_ptr<ResidentMemory> resident{};
 
   /// Returns the size of a record as an operator reads it (bytes).
   std::size_t decoded_bytes() const noexcept {
-    return decoding.moves.empty() ? record.bytes : decoding.bytes;
+    if (decoding.moves.empty()) return record.bytes;
+    return record.bytes / decoding.stored_bytes * decoding.bytes;
   }
 };
 

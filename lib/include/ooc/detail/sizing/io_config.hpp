@@ -11,6 +11,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 
 namespace ooc::detail {
@@ -71,9 +72,10 @@ IoConfig through_page_cache(const Options& options, const DeviceFacts& device, W
                             bool writes, std::string why);
 
 /// Makes the engine for `config`, or calls Options::make_engine. `slots`: number of slots, from the
-/// first one on, that the engine uses all the time.
+/// first one on, that the engine uses all the time. `abandon`: see EngineOptions.
 std::unique_ptr<Engine> make_engine(const Options& options, const IoConfig& config,
                                     const ChunkPool& pool,
-                                    std::size_t slots = std::numeric_limits<std::size_t>::max());
+                                    std::size_t slots = std::numeric_limits<std::size_t>::max(),
+                                    std::stop_token abandon = {});
 
 }  // namespace ooc::detail
