@@ -11,17 +11,22 @@
 namespace ooc_python {
 namespace {
 
-/// A setting of the library, and the keyword argument that sets it.
+/// A setting of the library, and the keyword argument that sets it. `value`: if a remedy has none.
 struct Keyword {
-  std::string_view setting, name;
+  std::string_view setting, name, value = "...";
+  bool is_of_open = false;  // other functions do not take it
 };
 
-constexpr std::array keywords{
-    Keyword{"Options::memory_bytes", "memory"},  Keyword{"Options::device_bytes", "vram"},
-    Keyword{"Options::threads", "threads"},      Keyword{"Format::type", "dtype"},
-    Keyword{"Format::offset", "offset"},         Keyword{"HistogramOptions::bins", "bins"},
-    Keyword{"HistogramOptions::range", "range"}, Keyword{"HistogramOptions::edges", "bins"},
-    Keyword{"ReduceOptions::nan", "nan"}};
+constexpr std::array keywords{Keyword{"Options::memory_bytes", "memory"},
+                              Keyword{"Options::device_bytes", "vram"},
+                              Keyword{"Options::threads", "threads"},
+                              Keyword{"Format::type", "dtype", "...", true},
+                              Keyword{"Format::offset", "offset", "...", true},
+                              Keyword{"HistogramOptions::bins", "bins"},
+                              Keyword{"HistogramOptions::range", "range", "(low, high)"},
+                              Keyword{"HistogramOptions::edges", "bins"},
+                              Keyword{"ReduceOptions::nan", "nan"},
+                              Keyword{"Target::replace", "overwrite", "True"}};
 
 const Keyword* keyword_of(const ooc::Remedy& remedy) {
   const auto found = std::ranges::find(keywords, remedy.setting, &Keyword::setting);
@@ -36,9 +41,14 @@ std::string advice_of(ooc::ErrorDetails details) {
   });
   return ooc::advice(details, [](const ooc::Remedy& remedy) -> ooc::RemedyWords {
     ooc::RemedyWords words = ooc::words_of(remedy);
-    if (const Keyword* const keyword = keyword_of(remedy)) {
-      words.object = std::string(keyword->name) + "=" + remedy.value;
-    }
+    const Keyword* const keyword = keyword_of(remedy);
+    if (keyword == nullptr) return words;
+    words.object = keyword->name;
+    if (remedy.change != ooc::RemedyAction::set && remedy.value.empty()) return words;
+    const bool is_code = keyword->setting == "Format::type" && !remedy.value.empty();
+    const std::string value(remedy.value.empty() ? keyword->value : remedy.value);
+    words.object += "=" + (is_code ? "'" + value + "'" : value);
+    if (keyword->is_of_open) words = {"use", "ooc.open(x, " + words.object + ")"};
     return words;
   });
 }

@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <nanobind/ndarray.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -13,6 +15,7 @@
 #include <future>
 #include <memory>
 #include <numeric>
+#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/error.hpp>
 #include <span>
 #include <stop_token>
@@ -21,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "dataset/type_doubt.hpp"
 #include "watched.hpp"
 
 namespace ooc_python {
@@ -32,9 +36,10 @@ ooc::Format format_of(const std::optional<std::string>& dtype, std::uint64_t off
   return format;
 }
 
-Input input_of(ooc::Source source, Input::Part part = {}, std::shared_ptr<const void> owner = {}) {
-  return {std::make_shared<const ooc::Source>(std::move(source)), std::move(part),
-          std::move(owner)};
+Input input_of(ooc::Source source, Input::Part part = {}, std::shared_ptr<const void> owner = {},
+               int gpu = -1) {
+  return {std::make_shared<const ooc::Source>(std::move(source)), std::move(part), std::move(owner),
+          gpu};
 }
 
 /// Device and inode of a file, which differ from those of another file that has taken its name. All
@@ -51,10 +56,12 @@ std::vector<Identity> identities_of(const std::vector<std::filesystem::path>& fi
   return identities;
 }
 
-/// `shape`: of an array that is part of a file; empty for a whole file.
+/// `shape`: of an array that is part of a file; empty for a whole file. `row_shape`: of the rows of
+/// raw files, unless these are no whole rows.
 Input open_files(const std::vector<std::filesystem::path>& files,
                  const std::optional<std::string>& dtype, std::uint64_t offset,
-                 std::vector<std::uint64_t> shape) {
+                 std::vector<std::uint64_t> shape,
+                 const std::optional<std::vector<std::uint64_t>>& row_shape) {
   ooc::Format format = format_of(dtype, offset);
   if (!shape.empty()) {
     format.count = std::accumulate(shape.begin(), shape.end(), std::uint64_t{1}, std::multiplies());
@@ -62,6 +69,16 @@ Input open_files(const std::vector<std::filesystem::path>& files,
   const Call call;
   const nb::gil_scoped_release released;
   ooc::Source source = ooc::open(files, format);
+  const bool is_remote = ooc::detail::files_of(source).front().remote() != nullptr;
+  // A look at a file on a server is another request.
+  std::string doubt = is_remote ? "" : ooc_run::type_doubt(source, format, "dtype=");
+  if (row_shape && source.format == "raw") {
+    shape = *row_shape;
+    const std::uint64_t row =
+        std::accumulate(shape.begin(), shape.end(), std::uint64_t{1}, std::multiplies());
+    if (row == 0 || source.elements() % row != 0) shape.clear();
+    if (!shape.empty()) shape.insert(shape.begin(), source.elements() / row);
+  }
   if (!shape.empty()) source.set_shape(std::move(shape));
   const auto part = [=, identities = identities_of(files)](std::uint64_t first,
                                                            std::uint64_t count) {
@@ -76,7 +93,9 @@ Input open_files(const std::vector<std::filesystem::path>& files,
     throw ooc::Error(ooc::ErrorKind::input_changed,
                      path.string() + ": is another file than when it was opened", {.path = path});
   };
-  return input_of(std::move(source), part);
+  Input input = input_of(std::move(source), part);
+  input.doubt = std::move(doubt);
+  return input;
 }
 
 /// Calls `open` with a stop token on a thread of its own, and runs the handlers of signals
@@ -152,6 +171,32 @@ Input open_memory(std::uintptr_t address, std::size_t bytes, std::string_view dt
       owner_of(std::move(owner)));
 }
 
+/// `array` is in C order and keeps its memory. It is ordered with CUDA's default stream.
+Input open_device_memory(nb::ndarray<nb::ro, nb::device::cuda> array, std::string_view dtype) {
+  const ooc::DType type = type_of(dtype);
+  std::vector<std::uint64_t> shape;
+  for (std::size_t i = 0; i < array.ndim(); ++i) shape.push_back(array.shape(i));
+  const std::span memory(static_cast<const std::byte*>(array.data()), array.size() * size_of(type));
+  const int gpu = array.device_id();
+  ooc::Source source = ooc::from_device_memory(memory, type);
+  source.set_shape(std::move(shape));
+  return input_of(
+      std::move(source),
+      [=](std::uint64_t first, std::uint64_t count) {
+        return ooc::from_device_memory(memory.subspan(first * size_of(type), count * size_of(type)),
+                                       type);
+      },
+      owner_of(nb::cast(std::move(array))), gpu);
+}
+
+/// Returns another view of the data of an input.
+Input view_of(const Input& input, ooc::Source source, Input::Part part = {}) {
+  Input view = input;
+  view.source = std::make_shared<const ooc::Source>(std::move(source));
+  view.part = std::move(part);
+  return view;
+}
+
 /// Returns `count` rows from row `first` on.
 Input rows_of(const Input& input, std::uint64_t first, std::uint64_t count) {
   const ooc::Source& whole = *input.source;
@@ -170,13 +215,23 @@ Input rows_of(const Input& input, std::uint64_t first, std::uint64_t count) {
   const auto part = [=, all = input.part](std::uint64_t begin, std::uint64_t elements) {
     return all(first * columns + begin, elements);
   };
-  return input_of(std::move(rows), part, input.owner);
+  return view_of(input, std::move(rows), part);
 }
 
 Input shard_of(const Input& input, std::uint64_t index, std::uint64_t count) {
   ooc::Source part = ooc::shard(*input.source, index, count);
   part.set_columns(1);  // it may begin and end within a row
-  return input_of(std::move(part), {}, input.owner);
+  return view_of(input, std::move(part));
+}
+
+/// Returns a field of structs: an array of the same shape.
+Input field_of(const Input& input, const std::string& name) {
+  ooc::Source elements = ooc::field(*input.source, name);
+  if (!input.part) return view_of(input, std::move(elements));
+  const auto part = [=, all = input.part](std::uint64_t first, std::uint64_t count) {
+    return ooc::field(all(first, count), name);
+  };
+  return view_of(input, std::move(elements), part);
 }
 
 /// Returns the fields of a struct: name, code, number of elements and offset.
@@ -232,10 +287,18 @@ void bind_input(nb::module_& module) {
           nb::sig("def name(self) -> str"))
       .def_prop_ro("format", [](const Input& input) { return input.source->format; })
       .def_prop_ro("type_reason", [](const Input& input) { return input.source->type_reason; })
-      .def_prop_ro("nbytes", [](const Input& input) { return input.source->bytes(); })
+      .def_prop_ro("nbytes",
+                   [](const Input& input) {
+                     const ooc::Source& source = *input.source;
+                     return source.elements() * size_of(source.type().value_or(ooc::DType{}));
+                   })
       .def_prop_ro("size", [](const Input& input) { return input.source->elements(); })
       .def_prop_ro("shape", shape_of)
       .def_prop_ro("is_stream", [](const Input& input) { return input.source->is_produced(); })
+      .def_prop_ro(
+          "doubt", [](const Input& input) { return text_of(input.doubt); },
+          nb::sig("def doubt(self) -> str"))
+      .def_prop_ro("gpu", [](const Input& input) { return input.gpu; })
       .def_prop_ro("is_section", [](const Input& input) { return input.source->is_section(); })
       .def_prop_ro("by_columns", [](const Input& input) { return input.source->by_columns(); })
       .def_prop_ro(
@@ -251,16 +314,19 @@ void bind_input(nb::module_& module) {
                    [](const Input& input) {
                      return ooc::size_of(input.source->type().value_or(ooc::DType{}));
                    })
+      .def("field", field_of, nb::arg("name"))
       .def("rows", rows_of, nb::arg("first"), nb::arg("count"))
       .def("shard", shard_of, nb::arg("index"), nb::arg("count"));
   module.def("open_files", open_files, nb::arg("paths"), nb::arg("dtype").none(), nb::arg("offset"),
-             nb::arg("shape") = std::vector<std::uint64_t>{},
+             nb::arg("shape") = std::vector<std::uint64_t>{}, nb::arg("row_shape") = nb::none(),
              nb::sig("def open_files(paths: Sequence[str], dtype: str | None, offset: int, shape: "
-                     "Sequence[int] = ()) -> Input"));
+                     "Sequence[int] = (), row_shape: Sequence[int] | None = None) -> Input"));
   module.def("open_descriptor", open_descriptor, nb::arg("descriptor"), nb::arg("dtype").none(),
              nb::arg("offset"), nb::arg("name"));
   module.def("open_memory", open_memory, nb::arg("address"), nb::arg("bytes"), nb::arg("dtype"),
              nb::arg("shape"), nb::arg("owner"));
+  module.def("open_device_memory", open_device_memory, nb::arg("array"), nb::arg("dtype"),
+             nb::sig("def open_device_memory(array: object, dtype: str) -> Input"));
 }
 
 }  // namespace ooc_python

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <ooc/source.hpp>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct Input {
   std::shared_ptr<const ooc::Source> source;
   Part part{};                          // null for a stream, and for a shard
   std::shared_ptr<const void> owner{};  // of the memory or descriptor that the source refers to
+  int gpu = -1;                         // index of the GPU whose memory it is; else -1
+  std::string doubt{};                  // why its type may be wrong; empty if it is plausible
 };
 
 constexpr std::string_view bool_code = "|b1";  // which the library reads in headers only

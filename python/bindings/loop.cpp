@@ -104,14 +104,15 @@ std::uintptr_t Rows::native_stream() const {
 }
 
 Loop::Loop(std::vector<Input> inputs, const Machine& machine, const ooc::ChunksOptions& options,
-           std::shared_ptr<Kept> kept)
+           std::shared_ptr<Kept> kept, bool synchronous)
     : inputs_(std::move(inputs)),
       kept_(std::move(kept)),
       coordinator_(kept_ ? kept_->coordinator : machine.coordinator()),
       device_index_(machine.devices.empty() ? 0 : machine.devices.front()),
-      at_exit_(Calls::all().stop_token(), [this] { stop(); }) {
+      at_exit_(Calls::all().stop_token(), [this] { stop(); }),
+      is_synchronous_(synchronous && device().kind() != ooc::DeviceKind::cpu) {
   ooc::ChunksOptions wanted = options;
-  wanted.pass.stop = stop_.get_token();
+  wanted.pass.stop = wanted.pass.abandon = stop_.get_token();
   if (kept_) {
     kept_->process.require_this("what is resident");
     chunks_.emplace(chunks_of(*kept_, wanted));
@@ -126,7 +127,8 @@ Loop::~Loop() {
   try {
     const DeviceBinding bound(device());
     waiting_.reset();
-    chunks_.reset();
+    // The last view of a loop that was left may be dropped while its pass waits for data.
+    if (chunks_) without_gil_if_possible([this] { chunks_.reset(); });
     // Work of users may go on. The coordinator uses the memory again only after it.
     for (const Slot& slot : free_) slot.stream->drain();
   } catch (...) {  // the GPU is lost
@@ -140,6 +142,12 @@ bool Loop::wait() {
 std::shared_ptr<Rows> Loop::next() {
   if (is_closed_) return nullptr;
   const DeviceBinding bound(device());
+  const std::shared_ptr<Rows> rows = next_rows();
+  if (is_synchronous_) device().synchronize();
+  return rows;
+}
+
+std::shared_ptr<Rows> Loop::next_rows() {
   std::optional<Taken> taken = waiting_ ? std::exchange(waiting_, std::nullopt) : take();
   if (!taken) return nullptr;
   const auto rows = std::make_shared<Rows>(shared_from_this(), std::move(taken->slot));
@@ -235,6 +243,15 @@ Slot Loop::take_slot() {
 }
 
 void Loop::take_back(Rows& rows) noexcept {
+  if (is_synchronous_) {
+    without_gil_if_possible([this]() noexcept {
+      try {
+        const DeviceBinding bound(device());
+        device().synchronize();
+      } catch (...) {  // next() throws it
+      }
+    });
+  }
   const std::scoped_lock lock(mutex_);
   std::erase(lent_, &rows);
   try {

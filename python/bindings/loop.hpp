@@ -98,10 +98,11 @@ nb::object chunks_of(const std::shared_ptr<Rows>& rows);
 /// A pass whose chunks Python takes one by one. Lives until the last of its Rows is gone.
 class Loop : public std::enable_shared_from_this<Loop> {
  public:
-  /// `inputs`: 1 to `most_zipped`. `kept`: null, or what keeps the inputs on the device. Throws
-  /// Error.
+  /// `inputs`: 1 to `most_zipped`. `kept`: null, or what keeps the inputs on the device.
+  /// `synchronous`: the device has done all of its work when next() returns, and before the memory
+  /// of rows is used again. Throws Error.
   Loop(std::vector<Input> inputs, const Machine& machine, const ooc::ChunksOptions& options,
-       std::shared_ptr<Kept> kept);
+       std::shared_ptr<Kept> kept, bool synchronous);
   ~Loop();
 
   // One thread at a time may call these.
@@ -144,6 +145,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
     ooc::Lease lease;
   };
 
+  std::shared_ptr<Rows> next_rows();
   Slot take_slot();
   std::optional<Taken> take();
   bool has_lane_left();
@@ -162,6 +164,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   std::stop_callback<std::function<void()>> at_exit_;
   std::optional<ooc::Stats> stats_;
   bool is_closed_ = false;
+  bool is_synchronous_;
   std::mutex mutex_;
   std::vector<Slot> free_;
   std::vector<Rows*> lent_;             // those with a lease

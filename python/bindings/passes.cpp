@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ooc/convert.hpp>
+#include <ooc/detail/device/binding.hpp>
 #include <ooc/detail/device/cuda_facts.hpp>
 #include <ooc/error.hpp>
 #include <ooc/fold.hpp>
@@ -41,11 +42,17 @@ std::uint64_t bytes_in(std::string_view text, std::string_view name) {
   }
 }
 
-/// Runs a job on a coordinator: see watched().
+/// Runs a job on a coordinator: see watched(). An array on a GPU is ordered with CUDA's default
+/// stream, which passes do not wait for.
 template <class Job>
-auto run_on(const Machine& machine, const nb::object& progress, Job&& job) {
+auto run_on(const Input& input, const Machine& machine, const nb::object& progress, Job&& job) {
   return watched(progress, [&](const ooc::PassOptions& options) {
     const auto coordinator = machine.coordinator();
+    if (ooc::Device& device = coordinator->device();
+        input.gpu >= 0 && device.kind() == ooc::DeviceKind::cuda) {
+      const ooc::detail::DeviceBinding bound(device);
+      device.borrow_stream(nullptr)->synchronize();
+    }
     return job(*coordinator, options);
   });
 }
@@ -75,10 +82,10 @@ nb::tuple reduce(const Input& input, bool omit_nan, bool exact, const Machine& m
                  const nb::object& progress) {
   const ooc::ReduceOptions options{
       .nan = omit_nan ? ooc::NanPolicy::omit : ooc::NanPolicy::propagate, .exact = exact};
-  auto [found, stats] =
-      run_on(machine, progress, [&](ooc::Coordinator& coordinator, const ooc::PassOptions& pass) {
-        return ooc::reduce(coordinator, *input.source, options, pass);
-      });
+  auto [found, stats] = run_on(input, machine, progress,
+                               [&](ooc::Coordinator& coordinator, const ooc::PassOptions& pass) {
+                                 return ooc::reduce(coordinator, *input.source, options, pass);
+                               });
   nb::dict values;
   values["count"] = found.count;
   values["nan"] = found.nan;
@@ -149,8 +156,8 @@ std::optional<ooc::Stats> set_range(ooc::Coordinator& coordinator, const ooc::So
 nb::tuple histogram(const Input& input, const nb::object& bins, const nb::object& range,
                     bool logarithmic, const Machine& machine, const nb::object& progress) {
   ooc::HistogramOptions options = bins_of(bins, range, logarithmic);
-  auto [found, stats] =
-      run_on(machine, progress, [&](ooc::Coordinator& coordinator, const ooc::PassOptions& pass) {
+  auto [found, stats] = run_on(
+      input, machine, progress, [&](ooc::Coordinator& coordinator, const ooc::PassOptions& pass) {
         std::optional<ooc::Stats> both = set_range(coordinator, *input.source, options, pass);
         auto counted = ooc::histogram(coordinator, *input.source, options, pass);
         if (both) counted.stats = *both += counted.stats;
@@ -176,21 +183,21 @@ nb::tuple convert(const Input& input, const std::filesystem::path& path,
                   bool strict, bool clip, bool replace, const Machine& machine,
                   const nb::object& progress) {
   const ooc::Target target = target_of(path, dtype, std::move(shape), replace);
-  auto [found, stats] =
-      run_on(machine, progress, [&](ooc::Coordinator& coordinator, const ooc::PassOptions& pass) {
-        return ooc::convert(coordinator, *input.source, target, {.strict = strict, .clip = clip},
-                            pass);
-      });
+  auto [found, stats] = run_on(input, machine, progress,
+                               [&](ooc::Coordinator& coordinator, const ooc::PassOptions& pass) {
+                                 return ooc::convert(coordinator, *input.source, target,
+                                                     {.strict = strict, .clip = clip}, pass);
+                               });
   return nb::make_tuple(found.count, found.overflowed, RunStats{std::move(stats), true});
 }
 
 nb::tuple matmul(const Input& a, const Input& b, const std::filesystem::path& path, bool replace,
                  const Machine& machine, const nb::object& progress) {
   const ooc::Target target = target_of(path, {}, {}, replace);
-  auto result =
-      run_on(machine, progress, [&](ooc::Coordinator& coordinator, const ooc::PassOptions& pass) {
-        return ooc::matmul(coordinator, *a.source, *b.source, target, {}, pass);
-      });
+  auto result = run_on(a, machine, progress,
+                       [&](ooc::Coordinator& coordinator, const ooc::PassOptions& pass) {
+                         return ooc::matmul(coordinator, *a.source, *b.source, target, {}, pass);
+                       });
   return nb::make_tuple(ooc::code_of(ooc::product_type(*a.source)),
                         RunStats{std::move(result.stats), true});
 }
@@ -218,24 +225,24 @@ RunStats read_into(const Input& input, std::uintptr_t address, std::uint64_t byt
                    const nb::object& progress) {
   machine.devices = {-1};
   const ooc::Source& source = *input.source;
-  if (bytes != source.bytes()) {
+  if (bytes != source.elements() * size_of(source.type().value_or(ooc::DType{}))) {
     throw ooc::Error(ooc::ErrorKind::internal, source.name() + ": has another size");
   }
   auto* const memory = reinterpret_cast<std::byte*>(address);
-  return run_on(machine, progress,
-                [&](ooc::Coordinator& coordinator, const ooc::PassOptions& pass) -> RunStats {
-                  if (source.type() && source.type()->is_struct()) {
-                    return {ooc::fold(coordinator, CopyTo<std::byte>{memory, source.bytes_before()},
-                                      source, pass)
-                                .stats};
-                  }
-                  return ooc::visit(source.element(), [&]<class T>(std::type_identity<T>) {
-                    return RunStats{ooc::fold(coordinator,
-                                              CopyTo<T>{memory, source.bytes_before() / sizeof(T)},
-                                              source, pass)
-                                        .stats};
-                  });
-                });
+  const std::uint64_t elements_before = source.bytes_before() / source.element_bytes();
+  return run_on(
+      input, machine, progress,
+      [&](ooc::Coordinator& coordinator, const ooc::PassOptions& pass) -> RunStats {
+        if (source.type() && source.type()->is_struct()) {
+          return {
+              ooc::fold(coordinator, CopyTo<std::byte>{memory, source.bytes_before()}, source, pass)
+                  .stats};
+        }
+        return ooc::visit(source.element(), [&]<class T>(std::type_identity<T>) {
+          return RunStats{
+              ooc::fold(coordinator, CopyTo<T>{memory, elements_before}, source, pass).stats};
+        });
+      });
 }
 
 }  // namespace

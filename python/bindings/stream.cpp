@@ -15,11 +15,12 @@ class Stream {
  public:
   Stream(std::vector<Input> inputs, const Machine& machine, std::size_t rows,
          std::optional<std::uint64_t> shuffle, std::size_t shard, std::size_t shards,
-         std::size_t skip, std::shared_ptr<Kept> kept, nb::object owner) {
+         std::size_t skip, std::shared_ptr<Kept> kept, bool synchronous, nb::object owner) {
     const ooc::ChunksOptions options{
         .rows = rows, .shuffle_seed = shuffle, .shard = shard, .shards = shards, .skip = skip};
     loop_ = without_gil([&] {
-      return std::make_shared<Loop>(std::move(inputs), machine, options, std::move(kept));
+      return std::make_shared<Loop>(std::move(inputs), machine, options, std::move(kept),
+                                    synchronous);
     });
     loop_->keep(owner_of(std::move(owner)));
   }
@@ -115,10 +116,11 @@ void bind_stream(nb::module_& module) {
   module.def("keep", keep, nb::arg("inputs"), nb::arg("machine"), nb::arg("nbytes"));
   nb::class_<Stream>(module, "Stream")
       .def(nb::init<std::vector<Input>, const Machine&, std::size_t, std::optional<std::uint64_t>,
-                    std::size_t, std::size_t, std::size_t, std::shared_ptr<Kept>, nb::object>(),
+                    std::size_t, std::size_t, std::size_t, std::shared_ptr<Kept>, bool,
+                    nb::object>(),
            nb::arg("inputs"), nb::arg("machine"), nb::arg("rows"), nb::arg("shuffle").none(),
            nb::arg("shard"), nb::arg("shards"), nb::arg("skip"), nb::arg("kept").none(),
-           nb::arg("owner").none())
+           nb::arg("synchronous"), nb::arg("owner").none())
       .def("next", &Stream::next, nb::sig("def next(self) -> tuple[Chunk, ...] | None"))
       .def("size", &Stream::size)
       .def("stats", &Stream::stats)

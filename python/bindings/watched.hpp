@@ -4,7 +4,9 @@
 #include <exception>
 #include <mutex>
 #include <ooc/coordinator.hpp>
+#include <ooc/detail/base/wait_check.hpp>
 #include <ooc/error.hpp>
+#include <optional>
 #include <stop_token>
 #include <utility>
 
@@ -56,19 +58,29 @@ class Calls {
   int running_ = 0;
 };
 
-/// One of the calls. Throws Error(interrupted) if the interpreter is ending.
+/// One of the calls. Throws Error(interrupted) if the interpreter is ending. While its thread waits
+/// for a web server, the handlers of signals run. What one raises is thrown, and so is
+/// Error(interrupted) when the interpreter ends.
 class Call {
  public:
   Call() {
     if (calls_.begin_one()) return;
-    throw ooc::Error(ooc::ErrorKind::interrupted, "the interpreter is ending");
+    throw ending();
   }
   ~Call() { calls_.end_one(); }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
  private:
+  static void look() {
+    if (Calls::all().has_ended()) throw ending();
+    const nb::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) nb::raise_python_error();
+  }
+  static ooc::Error ending() { return {ooc::ErrorKind::interrupted, "the interpreter is ending"}; }
+
   Calls& calls_ = Calls::all();  // a child of fork() has others
+  ooc::detail::WaitCheck check_{look};
 };
 
 /// Calls `body` without the GIL. Throws like a Call.
@@ -77,6 +89,22 @@ auto without_gil(Body&& body) {
   const Call call;
   const nb::gil_scoped_release released;
   return body();
+}
+
+/// Calls `body` without the GIL, on a thread that has it or not. Throws nothing of its own: when
+/// the interpreter is ending, `body` is called as the thread is.
+template <class Body>
+void without_gil_if_possible(Body&& body) {
+  std::optional<Call> call;
+  try {
+    call.emplace();
+  } catch (const ooc::Error&) {
+    return body();
+  }
+  const nb::gil_scoped_acquire acquired;  // only who has the GIL can release it
+  if (!acquired.is_valid()) return body();
+  const nb::gil_scoped_release released;
+  body();
 }
 
 /// Calls `pass` with the options of a pass, and without the GIL. About ten times a second, the
@@ -89,7 +117,7 @@ auto watched(const nb::object& progress, Pass&& pass) {
   std::stop_source stop;
   const std::stop_callback at_exit(Calls::all().stop_token(), [&stop] { stop.request_stop(); });
   std::exception_ptr raised;
-  ooc::PassOptions options{.stop = stop.get_token()};
+  ooc::PassOptions options{.stop = stop.get_token(), .abandon = stop.get_token()};
   options.progress = [&](const ooc::Progress& done) {
     if (raised || Calls::all().has_ended()) return;
     const nb::gil_scoped_acquire gil;

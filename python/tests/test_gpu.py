@@ -76,6 +76,24 @@ def test_kept_tensors_stay_as_they_are():
     np.testing.assert_array_equal(whole, array)
 
 
+def test_a_loop_that_waits_for_the_device_orders_all_streams():
+    """The work on a side stream is ordered with nothing, and the rows are dropped before it."""
+    array = numbers(1_000_000)
+    side, sums = torch.cuda.Stream(), []
+    with ooc.resident(array, nbytes=1 << 21) as kept:
+        for data in array, kept, kept:
+            for chunk in ooc.stream(data, rows=100_000, sync=True):
+                assert side.query()  # the work of the step before is done
+                x = torch.from_dlpack(chunk)
+                with torch.cuda.stream(side):
+                    torch.cuda._sleep(50_000_000)
+                    sums.append(x.to(torch.int64).sum())
+                del x, chunk
+            assert side.query()
+    expected = [part.sum(dtype="u8") for part in np.split(array, 10)]
+    assert [int(each) for each in sums] == expected * 3
+
+
 def test_limits_of_memory():
     array = numbers(64 << 20)
     kept = []
@@ -210,10 +228,60 @@ def test_batches_of_pytorch():
     assert [y.tolist() for _, y in other] == whole  # a new loop begins at the beginning
 
 
-def test_arrays_on_a_gpu_are_no_input_yet():
-    for array in (cupy.arange(10), torch.arange(10, device="cuda")):
-        with pytest.raises(ooc.UsageError, match="is on a GPU"):
-            ooc.sum(array)
+@pytest.mark.parametrize("dtype", ["f4", "f8", "f2", "i8", "u2", "u1"])
+def test_arrays_on_a_gpu_are_read_there(dtype):
+    values = (np.random.default_rng(3).normal(0, 100, 3_000_001)).astype(dtype)
+    host = ooc.reduce(values, device="cuda")
+    for array in (cupy.asarray(values), torch.from_numpy(values).cuda()):
+        found = ooc.reduce(array)
+        assert found == host
+        counts, edges = ooc.histogram(array, 77)
+        expected = ooc.histogram(values, 77, device="cuda")
+        np.testing.assert_array_equal(counts, expected.counts)
+        np.testing.assert_array_equal(edges, expected.edges)
+        np.testing.assert_array_equal(np.asarray(array.cpu() if hasattr(array, "cpu")
+                                                 else array.get()), values)  # not changed
+
+
+def test_parts_of_arrays_on_a_gpu():
+    values = np.random.default_rng(4).normal(0, 100, (10_001, 33)).astype("f4")
+    x = cupy.asarray(values)
+    assert ooc.sum(x[1:, :]) == ooc.sum(values[1:], device="cuda")  # at no aligned place
+    assert ooc.sum(x[:, 3:17]) == ooc.sum(np.ascontiguousarray(values[:, 3:17]), device="cuda")
+    assert ooc.sum(x.T) == ooc.sum(np.ascontiguousarray(values.T), device="cuda")
+    lazy = ooc.open(x)
+    assert (lazy.shape, lazy.dtype, lazy.device) == ((10_001, 33), np.dtype("f4"), "cuda:0")
+    assert ooc.max(lazy[5:9000]) == values[5:9000].max()
+    parts = [ooc.reduce(ooc.shard(lazy, i, 3)) for i in range(3)]
+    assert sum(parts[1:], parts[0]) == ooc.reduce(x)
+    assert ooc.sum(cupy.float32(7)) == 7
+    assert ooc.sum(cupy.zeros(0, "f4")) == 0
+    assert ooc.sum(torch.tensor([True, False, True], device="cuda")) == 2
+    ooc.convert(x, "a.npy", dtype="f8")
+    np.testing.assert_array_equal(np.load("a.npy"), values)
+    assert ooc.mean(torch.ones(1000, dtype=torch.bfloat16, device="cuda")) == 1
+
+
+def test_work_on_side_streams_is_waited_for():
+    stream = torch.cuda.Stream()
+    x = torch.zeros(1_000_000, device="cuda")
+    torch.cuda.synchronize()
+    with torch.cuda.stream(stream):
+        spin(stream)
+        x += 1
+        assert ooc.sum(x) == 1_000_000
+
+
+def test_arrays_on_a_gpu_are_refused_where_they_cannot_be_read():
+    x = cupy.ones((4, 4), "f4")
+    with pytest.raises(ooc.UsageError, match="is not in the memory of this device"):
+        ooc.sum(x, device="cpu")
+    with pytest.raises(ooc.UsageError, match="on a GPU already"):
+        ooc.stream(x)
+    with pytest.raises(ValueError, match="is in the memory of a GPU"):
+        ooc.matmul(x, x, "c.npy")
+    with pytest.raises(TypeError, match="copies it"):
+        np.asarray(ooc.open(x))
 
 
 def test_numba_takes_chunks():

@@ -133,6 +133,16 @@ def test_data_of_which_some_stay():
         assert 0 < kept.nbytes <= 100_000
 
 
+def test_a_loop_that_waits_for_the_device_has_the_same_rows():
+    array = numbers(100_000)
+    np.testing.assert_array_equal(rows_of(ooc.stream(array, rows=999, sync=True)), array)
+    for x, y in ooc.stream(ooc.zip(array, array + 1), rows=999, sync=np.True_):
+        np.testing.assert_array_equal(x.numpy() + 1, y.numpy())
+    with ooc.resident(array, nbytes=1 << 20) as kept:
+        for _ in range(2):
+            np.testing.assert_array_equal(rows_of(ooc.stream(kept, sync=True)), array)
+
+
 def test_what_is_refused():
     np.save("f.npy", np.asfortranarray(np.ones((4, 3))))
     with pytest.raises(ooc.UsageError, match="Fortran"):

@@ -14,6 +14,20 @@ from conftest import numbers, on_cpu, rows_of
 import ooc
 
 
+def test_a_stream_gives_its_chunks_once():
+    stream = ooc.stream(numbers(10_000), rows=1000)
+    assert next(stream).first == 0
+    assert len(list(stream)) == 9  # goes on
+    with pytest.raises(ooc.UsageError, match="gives its chunks once") as caught:
+        list(stream)
+    assert caught.value.hint == "call ooc.stream() for each loop"
+    assert next(stream, None) is None
+    with ooc.stream(numbers(10)) as closed:
+        pass
+    with pytest.raises(ooc.UsageError, match="once"):
+        list(closed)
+
+
 def test_a_stream_that_is_closed_has_ended():
     array = numbers(1_000_000)
     with ooc.stream(array, rows=100) as stream:
@@ -26,7 +40,7 @@ def test_a_stream_that_is_closed_has_ended():
     stream.close()
     with pytest.raises(TypeError, match="not known"):
         len(stream)
-    assert stream and list(stream) == []
+    assert stream and next(stream, None) is None
 
 
 def test_errors_of_the_data_are_raised_at_their_chunk():

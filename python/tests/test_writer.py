@@ -1,5 +1,6 @@
 """Files that a loop writes."""
 
+import gc
 import os
 import pathlib
 import threading
@@ -171,6 +172,34 @@ def test_names_of_types(dtype):
     with ooc.writer("a.npy", dtype) as out:
         out.write(np.ones(3, "f4"))
     assert np.load("a.npy").dtype == "f4"
+
+
+def test_what_is_there_is_not_replaced():
+    np.save("a.npy", np.ones(3))
+    for call in (lambda: ooc.convert(np.ones(3), "a.npy"),
+                 lambda: ooc.writer("a.npy").write(np.ones(3))):
+        with pytest.raises(FileExistsError) as caught:
+            call()
+        assert isinstance(caught.value, ooc.OutputError)
+        assert "overwrite=True" in caught.value.hint
+
+
+def test_formats_that_are_not_written_are_refused():
+    for name in "a.h5", "a.csv", "a.npz":
+        for call in (lambda: ooc.convert(np.ones(3), name),
+                     lambda: ooc.writer(name).write(np.ones(3))):
+            with pytest.raises(ooc.UsageError, match="only raw values and .npy files") as caught:
+                call()
+            assert caught.value.hint.startswith("a.npy")
+
+
+def test_a_file_that_is_forgotten_is_a_warning():
+    out = ooc.writer("a.npy")
+    out.write(np.ones(3))
+    with pytest.warns(ResourceWarning, match="a.npy: was given up"):
+        del out
+        gc.collect()
+    assert not os.path.exists("a.npy")
 
 
 def test_wrong_arguments_are_named():

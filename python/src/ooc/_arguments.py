@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
+import sys
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,15 @@ from ._errors import UsageError
 
 _most = 2**64 - 1  # that the library takes
 _longest = 60  # characters of a value in a message
+
+
+def call() -> tuple[str, int]:
+    """Returns the function of this package that the program has called, and how many calls the
+    program is away, as the `stacklevel` of warnings.warn()."""
+    frame, name, level = sys._getframe(1), "", 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("ooc."):
+        frame, name, level = frame.f_back, frame.f_code.co_name, level + 1
+    return name, level
 
 
 def shown(value: Any) -> str:
@@ -39,6 +49,14 @@ def integer(value: Any, name: str, least: int = 0, most: int = _most) -> int:
     return number
 
 
+def lengths(shape: Any) -> tuple[int | None, ...]:
+    """Returns a shape, of which the first length may be None."""
+    if not isinstance(shape, (tuple, list)) or not shape:
+        raise TypeError(f"shape={shown(shape)} is no tuple of lengths, such as (None, 64)")
+    first = None if shape[0] is None else integer(shape[0], "shape[0]")
+    return (first, *(integer(length, f"shape[{i}]") for i, length in enumerate(shape[1:], 1)))
+
+
 def number(value: Any, name: str) -> float:
     """Returns a float. A text is none, though float() would parse it."""
     try:
@@ -58,6 +76,14 @@ def flag(value: Any, name: str) -> bool:
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     raise TypeError(f"{name}={shown(value)} is neither True nor False")
+
+
+def part_of(shard: Any) -> tuple[int, int]:
+    """Returns the index and number of a shard."""
+    if not isinstance(shard, (tuple, list)) or len(shard) != 2:
+        raise TypeError(f"shard={shown(shard)} is no pair of integers: (0, 4) is the first of four")
+    count = integer(shard[1], "shard[1]", least=1)
+    return integer(shard[0], "shard[0]", most=count - 1), count
 
 
 def path(value: Any, name: str) -> str:

@@ -9,6 +9,7 @@ import os
 import socket
 import stat
 import sys
+import warnings
 from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, SupportsIndex, Union
@@ -16,12 +17,12 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, Union
 import numpy as np
 
 from . import _ooc
-from ._arguments import integer, shown, unicode
+from ._arguments import call, integer, lengths, shown, unicode
 from ._arguments import path as path_of
 from ._dtypes import code_of, dtype_of, largest_item
-from ._foreign import is_of, of_arrow, of_h5py
+from ._foreign import contiguous, is_of, of_arrow, of_h5py
 from ._errors import BadInput, InputNotFound, UsageError
-from ._options import machine, settings
+from ._options import Settings, machine, settings
 from ._progress import reporting
 
 if TYPE_CHECKING:
@@ -75,6 +76,11 @@ class Array:
         return self._input.nbytes
 
     @property
+    def device(self) -> str:
+        """Where it is: "cpu", also for files, or "cuda:0" for an array on a GPU."""
+        return "cpu" if self._input.gpu < 0 else f"cuda:{self._input.gpu}"
+
+    @property
     def is_stream(self) -> bool:
         """True for a pipe or socket, which can be read once."""
         return self._input.is_stream
@@ -82,24 +88,26 @@ class Array:
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __getitem__(self, key: slice | SupportsIndex) -> Array | Any:
-        """Returns rows as a lazy array, or one row as NumPy has it."""
+    def _machine(self, given: Settings) -> _ooc.Machine:
+        """Returns the machine of a pass: an array on a GPU is read where it is."""
+        is_free = self._input.gpu >= 0 and given.device == "auto"
+        return machine(given, device=self.device if is_free else None)
+
+    def __getitem__(self, key: slice | SupportsIndex | str) -> Array | Any:
+        """Returns rows, or a field of structs, as a lazy array, or one row as NumPy has it."""
         if isinstance(key, slice):
             first, end, step = key.indices(len(self))
             if step != 1:
-                raise UsageError(f"{self.name}: has no slices with a step of {step}")
+                raise UsageError(f"{self.name}: has no slices with a step of {step}",
+                                 hint="numpy.asarray(a[i:j])[::k] of rows that fit in memory")
             return self._rows(first, max(0, end - first))
         if isinstance(key, tuple):
             raise UsageError(f"{self.name}: only rows can be selected",
                              hint="read the rows with numpy.asarray(a[i:j]), then the columns")
         if isinstance(key, str) and self.dtype.names is not None:
-            if key not in self.dtype.names:
-                raise UsageError(f"{self.name}: has no field {key!r}",
-                                 hint=f"the fields are {', '.join(self.dtype.names)}")
-            raise UsageError(f"{self.name}: only rows can be selected, fields not yet",
-                             hint=self._field_hint(key))
+            return self._field(key)
         try:
-            if isinstance(key, (bool, np.bool_)):
+            if isinstance(key, (bool, np.bool_, str)):
                 raise TypeError
             index = operator.index(key)
         except TypeError:
@@ -117,13 +125,18 @@ class Array:
         return UsageError(f"{self.name}: is in Fortran order, so its rows are not together",
                           hint="write it in C order")
 
-    def _field_hint(self, field: str) -> str:
-        """Returns how to get one field of structs as an array."""
+    def _field(self, name: str) -> Array:
+        names = self.dtype.names or ()
+        if name not in names:
+            raise UsageError(f"{self.name}: has no field {name!r}",
+                             hint=f"the fields are {', '.join(names)}")
         if self.is_stream:
-            return "save it to a file, and read its fields"
-        if self._input.format == "npy" and os.path.exists(self.name):
-            return f"numpy.load({self.name!r}, mmap_mode='r')[{field!r}] is an array of one field"
-        return f"numpy.asarray(a)[{field!r}] reads all fields, and is an array of one"
+            raise UsageError(f"{self.name}: fields of a stream are not read by themselves",
+                             hint=f"numpy.asarray(chunk)[{name!r}] in a loop over ooc.stream(a)")
+        if self.dtype[name].shape:
+            raise UsageError(f"{self.name}: field {name!r} has several elements in each struct",
+                             hint=f"numpy.asarray(a[i:j])[{name!r}] reads those of some rows")
+        return Array(self._input.field(name))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         """Reads all of it: numpy.asarray(a[:1000])."""
@@ -131,6 +144,9 @@ class Array:
             raise ValueError("an array in a file is copied when it is read")
         if self.is_stream:
             raise UsageError(f"{self.name}: is a stream, whose length is not known")
+        if self._input.gpu >= 0:
+            raise TypeError(f"the array is on {self.device}: x.get() of CuPy or x.cpu() of PyTorch "
+                            "copies it")
         values = np.empty(self.size, self.dtype)
         wanted = settings({})
         with reporting(wanted.progress) as progress:
@@ -139,6 +155,9 @@ class Array:
         shaped = values.reshape(self.shape[::-1]).T if self._input.by_columns else values.reshape(
             self.shape)
         return shaped if dtype is None else shaped.astype(dtype, copy=False)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("an array that is open is not pickled: give the other process its path")
 
     def __repr__(self) -> str:
         return f"ooc.Array({self.name!r}, shape={self.shape}, dtype={self.dtype})"
@@ -154,27 +173,33 @@ class Array:
         return f"<b>ooc.Array</b> <code>{escape(self.name)}</code><table>{cells}</table>"
 
 
-def open(x: ArrayLike, dtype: Any = None, *, offset: int = 0) -> Array:
-    """Opens data as a lazy array. Nothing but headers is read.
+def open(x: ArrayLike, dtype: Any = None, *, offset: int = 0,
+         shape: tuple[int | None, ...] | None = None) -> Array:
+    """Opens data as a lazy array. Nothing but headers and the beginning of raw files is read.
 
     x: a path, an address (https, s3), a list of them, a pattern ("run-*.npy"), an array in memory
-    (NumPy's, or of anything that has the buffer protocol or DLPack on the host), which is not
+    or on a GPU (NumPy's, or of anything that has the buffer protocol or DLPack), which is not
     copied, a dataset of h5py that is stored in one piece, an array of pyarrow without nulls, or a
     pipe, socket or file object with a descriptor, which is read once, from where it is. A pipe must
     have been opened with buffering=0.
     dtype: of raw files, unless their extension names it (.f32, .u16, ...); also one with fields.
     offset: bytes to skip at the beginning of each raw file.
+    shape: of raw files, which have one dimension otherwise. The first length may be None.
+
+    Of an array on a GPU, work that the stream of its library has at this time is waited for, and
+    later on work of the default stream.
 
     Raises InputError if a file cannot be opened, BadInput for formats that are not supported.
     """
-    return opened(x, "x", dtype, offset)
+    return opened(x, "x", dtype, offset, None if shape is None else lengths(shape))
 
 
-def opened(x: Any, name: str, dtype: Any = None, offset: Any = 0) -> Array:
+def opened(x: Any, name: str, dtype: Any = None, offset: Any = 0,
+           shape: tuple[int | None, ...] | None = None) -> Array:
     """See `open`. `name`: of the argument, for messages."""
     offset = integer(offset, "offset")
     if isinstance(x, Array):
-        if dtype is not None or offset:
+        if dtype is not None or offset or shape is not None:
             raise UsageError("an array that is open has its type already")
         return x
     code = None if dtype is None else code_of(dtype)
@@ -183,16 +208,20 @@ def opened(x: Any, name: str, dtype: Any = None, offset: Any = 0) -> Array:
         if _is_pipe(path):
             with io.open(path, "rb", buffering=0) as file:
                 return _stream(file, code, offset)
-        return Array(_ooc.open_files(_matches(path), code, offset))
+        return _files(_matches(path), code, offset, shape)
     if isinstance(x, (list, tuple)) and not x:
         raise UsageError(f"{name}={x} has no files")
     if isinstance(x, (list, tuple)) and any(isinstance(p, (str, os.PathLike)) for p in x):
         paths = [path_of(path, f"{name}[{index}]") for index, path in enumerate(x)]
-        return Array(_ooc.open_files(paths, code, offset))
+        return _files(paths, code, offset, shape)
+    if shape is not None:
+        raise UsageError(f"{name}={shown(x)} is no path of a raw file, so it has its shape already")
     if isinstance(x, (io.IOBase, socket.socket)):
         return _stream(x, code, offset)
     if dtype is not None or offset:
-        raise UsageError("an array has its type already")
+        raise UsageError(f"{name}={shown(x)} is no path, and an array has its type already")
+    if is_of(x, "h5py", "Group"):
+        raise UsageError(f"{name} is a group of HDF5", hint="give one of its datasets: x['name']")
     if is_of(x, "h5py", "Dataset"):
         return Array(of_h5py(x))
     if is_of(x, "pyarrow", "Array", "ChunkedArray", "Table", "RecordBatch"):
@@ -207,7 +236,7 @@ def opened_elements(x: Any, name: str = "x") -> Array:
         return array
     raise BadInput(f"{array.name}: holds structs {array._input.code}", cause="bad_input",
                    path=array.name, why="this function takes elements of one type",
-                   hint=array._field_hint(array.dtype.names[0]))
+                   hint=f"give it one field: a[{array.dtype.names[0]!r}]")
 
 
 def shard(x: ArrayLike, index: int, count: int) -> Array:
@@ -221,6 +250,22 @@ def shard(x: ArrayLike, index: int, count: int) -> Array:
     if index >= count:
         raise UsageError(f"there is no part index={index} of count={count}")
     return Array(open(x)._input.shard(index=index, count=count))
+
+
+def _files(paths: list[str], code: str | None, offset: int,
+           shape: tuple[int | None, ...] | None) -> Array:
+    rows = None if shape is None else [length or 0 for length in shape[1:]]
+    source = _ooc.open_files(paths, code, offset, row_shape=rows)
+    if source.doubt:
+        warnings.warn(source.doubt, stacklevel=call()[1])
+    if shape is None:
+        return Array(source)
+    if source.format != "raw":
+        raise UsageError(f"{source.name}: is no raw file, so it has its shape already")
+    if source.shape[1:] != rows or shape[0] not in (None, source.shape[0]):
+        raise BadInput(f"{source.name}: has {source.size:,} elements, which are no array of shape "
+                       f"{shape}", cause="bad_input", path=source.name)
+    return Array(source)
 
 
 def _matches(path: str) -> list[str]:
@@ -262,15 +307,27 @@ def _stream(x: Any, code: str | None, offset: int) -> Array:
                                       unicode(name) if isinstance(name, str) else "the input"))
 
 
+def _on_gpu(x: Any) -> Array:
+    code, shape, _, is_contiguous = _ooc.device_array(x)
+    if not is_contiguous:
+        x = contiguous(x)
+    if not shape:
+        x = x.reshape(1)
+    # Its library lets the default stream wait for the work that makes it.
+    return Array(_ooc.open_device_memory(x.__dlpack__(stream=1), code))
+
+
 def _in_memory(x: Any, name: str) -> Array:
     if isinstance(x, bytes):
         raise UsageError(f"{name} are bytes, which have no type",
                          hint="numpy.frombuffer(x, dtype)")
     if isinstance(x, np.ma.MaskedArray):
         raise UsageError("a masked array: its mask would be ignored", hint="x.compressed()")
-    if hasattr(x, "__dlpack_device__") and x.__dlpack_device__()[0] not in (1, 3):  # host, pinned
-        raise UsageError(f"{name} is on a GPU, and data are read from files or the host",
-                         hint="x.get() of CuPy or x.cpu() of PyTorch copies it to the host")
+    place = x.__dlpack_device__()[0] if hasattr(x, "__dlpack_device__") else 1
+    if place == 2:  # CUDA
+        return _on_gpu(x)
+    if place not in (1, 3):  # host, pinned
+        raise UsageError(f"{name} is on a device of kind {place} in DLPack, which is not read")
     if isinstance(x, np.ndarray):
         values = x
     elif hasattr(x, "__dlpack__") and not hasattr(x, "__array__"):
@@ -282,13 +339,14 @@ def _in_memory(x: Any, name: str) -> Array:
             raise UsageError(f"{name}={shown(x)} is no array", hint=str(error)) from None
         if values.dtype.kind == "O" and values.ndim == 0:
             raise TypeError(f"{name}={shown(x)} is no path, array, file or socket")
-    if values.dtype.kind not in "biuf" or values.dtype.itemsize > largest_item:
-        hint = f"give one field: x[{values.dtype.names[0]!r}]" if values.dtype.names else ""
+    is_number = values.dtype.kind in "biuf" and values.dtype.itemsize <= largest_item
+    if not is_number and values.dtype.names is None:
         raise BadInput(f"an array in memory: {values.dtype} is no type that can be read",
-                       cause="bad_input", hint=hint)
+                       cause="bad_input")
     if values.ndim == 0:
         values = values.reshape(1)
     contiguous = np.ascontiguousarray(values)
-    source = _ooc.open_memory(contiguous.ctypes.data, contiguous.nbytes, contiguous.dtype.str,
+    code = contiguous.dtype.str if is_number else code_of(contiguous.dtype)
+    source = _ooc.open_memory(contiguous.ctypes.data, contiguous.nbytes, code,
                               list(contiguous.shape), contiguous)
     return Array(source)

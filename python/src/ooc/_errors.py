@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from errno import ENOENT
+from errno import EEXIST, ENOENT
 from typing import Any
 
 
@@ -75,6 +75,10 @@ class OutputError(Error, OSError):
     """The output could not be written."""
 
 
+class OutputExists(OutputError, FileExistsError):
+    """There is such a file already."""
+
+
 class StalledError(Error, OSError):
     """The disk stopped answering."""
 
@@ -110,6 +114,8 @@ def exception_for(cause: str, message: str, path: str, offset: int | None, errno
     kind: Any = _classes.get(cause, Error)
     if kind is InputError and errno == ENOENT:
         kind = InputNotFound
+    if kind is OutputError and errno == EEXIST:
+        kind = OutputExists
     error: Error = kind(message, cause=cause, path=path, offset=offset, why=why, hint=hint)
     if isinstance(error, OSError) and errno:
         error.errno = errno

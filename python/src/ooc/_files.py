@@ -44,7 +44,7 @@ def convert(x: ArrayLike, out: Path, dtype: Any = None, *, strict: bool = False,
     shape = [] if array.is_stream else list(array.shape)
     with reporting(wanted.progress) as progress:
         count, beyond, _ = _ooc.convert(array._input, target, code, shape, is_strict, clips,
-                                        replaces, machine(wanted), progress)
+                                        replaces, array._machine(wanted), progress)
     if beyond:
         warnings.warn(f"{beyond:,} of {count:,} values are beyond the type", stacklevel=2)
     return _reopened(target, code or array._input.code)
@@ -67,4 +67,5 @@ def matmul(a: ArrayLike, b: ArrayLike, out: Path, *, overwrite: bool = False,
 
 
 def _reopened(out: str, code: str) -> Array:
-    return open([out], None if out.lower().endswith(".npy") else code)  # as a list, no pattern
+    # A raw file may have any name, so nothing is doubted.
+    return Array(_ooc.open_files([out], None if out.lower().endswith(".npy") else code, 0))

@@ -17,6 +17,11 @@ def is_of(x: Any, package: str, *names: str) -> bool:
                for kind in type(x).__mro__)
 
 
+def contiguous(x: Any) -> Any:
+    """Returns an array on a GPU in C order."""
+    return x.contiguous() if hasattr(x, "contiguous") else x.copy()  # of PyTorch, of CuPy
+
+
 def of_h5py(x: Any) -> _ooc.Input:
     """Opens a dataset of h5py by its place in the file."""
     name = f"{x.file.filename}::{x.name}"
@@ -32,8 +37,10 @@ def of_h5py(x: Any) -> _ooc.Input:
         raise refuse("its bytes are in other files")
     if x.dtype.kind not in "biuf" and x.dtype.names is None:
         raise refuse(f"its elements are of type {x.dtype}")
-    if x.size == 0 or x.id.get_storage_size() != x.size * x.dtype.itemsize:
-        raise refuse("nothing was written to it")
+    if x.size == 0:
+        raise refuse("it has no elements")
+    if x.id.get_storage_size() != x.size * x.dtype.itemsize:
+        raise refuse("nothing was written to it, so all elements are its fill value")
     if x.file.mode != "r":
         x.file.flush()
     return _ooc.open_files([x.file.filename], code_of(x.dtype), x.id.get_offset(),

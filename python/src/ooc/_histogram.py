@@ -13,7 +13,7 @@ from . import _ooc
 from ._arguments import flag, integer, number, shown, unicode
 from ._array import opened_elements
 from ._errors import UsageError
-from ._options import Options, machine, settings
+from ._options import Options, settings
 from ._progress import reporting
 from ._run import RunStats
 from ._svg import bars
@@ -98,10 +98,10 @@ def histogram(x: ArrayLike, bins: Bins = 10, range: tuple[float, float] | None =
     sought = _bins(bins)
     limits = None if range is None else _limits(range)
     is_log = flag(log, "log")
-    source = opened_elements(x)._input
+    array = opened_elements(x)
     with reporting(wanted.progress) as progress:
         counts, ends, below, above, nan, count, stats = _ooc.histogram(
-            source, sought, limits, is_log, machine(wanted), progress)
+            array._input, sought, limits, is_log, array._machine(wanted), progress)
     return Histogram(np.frombuffer(counts, np.int64), np.frombuffer(ends, np.float64), below,
                      above, nan, count, RunStats(stats))
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, TypedDict
 
 from . import _ooc
-from ._arguments import integer, shown, unicode
+from ._arguments import call, integer, shown, unicode
 from ._errors import UsageError
 from ._progress import Progress
 
@@ -28,7 +28,7 @@ class Options(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
-class _Settings:
+class Settings:
     device: str = "auto"
     memory: int = 0  # bytes; 0: chosen by the library, as of the next two
     vram: int = 0
@@ -36,7 +36,7 @@ class _Settings:
     progress: Progress = None
 
 
-_current: contextvars.ContextVar[_Settings] = contextvars.ContextVar("ooc", default=_Settings())
+_current: contextvars.ContextVar[Settings] = contextvars.ContextVar("ooc", default=Settings())
 
 
 @contextmanager
@@ -63,12 +63,12 @@ def options(*, device: str | None = None, memory: int | str | None = None,
         _current.reset(token)
 
 
-def settings(given: Options) -> _Settings:
+def settings(given: Options) -> Settings:
     """Returns the current settings with those that are given."""
-    names = {field.name for field in fields(_Settings)}
+    names = {field.name for field in fields(Settings)}
     for name in given:
         if name not in names:
-            raise TypeError(f"unexpected keyword argument '{name}'")
+            raise TypeError(f"{call()[0]}() got an unexpected keyword argument '{name}'")
     known = {name: _checked(value, name) for name, value in given.items() if value is not None}
     return replace(_current.get(), **known)
 
@@ -122,7 +122,7 @@ def _devices_in(text: Any) -> list[int]:
     return indices
 
 
-def machine(given: _Settings, streams: int = 0, device: str | None = None) -> _ooc.Machine:
+def machine(given: Settings, streams: int = 0, device: str | None = None) -> _ooc.Machine:
     """Returns the settings as the library takes them. `device`: instead of the one given."""
     return _ooc.Machine(devices=_devices_in(device or given.device), memory=given.memory,
                         vram=given.vram, threads=given.threads, streams=streams)

@@ -11,7 +11,7 @@ from ._arguments import flag, number, shown
 from ._array import opened_elements
 from ._errors import UsageError
 from ._merge import merged
-from ._options import Options, machine, settings
+from ._options import Options, settings
 from ._progress import reporting
 from ._run import RunStats
 
@@ -21,6 +21,13 @@ if TYPE_CHECKING:
     from ._array import ArrayLike
 
 Number = Union[int, float]
+
+
+class ReduceOptions(Options, total=False):
+    """Keyword arguments of functions that return one of the statistics. See `reduce`."""
+
+    nan: Literal["propagate", "omit"]
+    exact: bool
 
 
 @dataclass(frozen=True)
@@ -93,23 +100,25 @@ def reduce(x: ArrayLike, *, nan: Literal["propagate", "omit"] = "propagate", exa
         raise UsageError(f"nan={shown(nan)} is neither 'propagate' nor 'omit'")
     is_exact = flag(exact, "exact")
     wanted = settings(given)
-    source = opened_elements(x)._input
+    array = opened_elements(x)
+    source = array._input
     with reporting(wanted.progress) as progress:
-        values, stats = _ooc.reduce(source, nan == "omit", is_exact, machine(wanted), progress)
+        values, stats = _ooc.reduce(source, nan == "omit", is_exact, array._machine(wanted),
+                                    progress)
     return Statistics(**values, stats=RunStats(stats), is_shard=source.is_section)
 
 
-def sum(x: ArrayLike, **given: Unpack[Options]) -> Number:
+def sum(x: ArrayLike, **given: Unpack[ReduceOptions]) -> Number:
     """Returns the sum of all elements: of integers an int of any size, exact."""
     return reduce(x, **given).sum
 
 
-def mean(x: ArrayLike, **given: Unpack[Options]) -> float:
+def mean(x: ArrayLike, **given: Unpack[ReduceOptions]) -> float:
     """Returns the mean of all elements; NaN if there are none."""
     return _or_nan(reduce(x, **given).mean)
 
 
-def var(x: ArrayLike, *, ddof: int = 0, **given: Unpack[Options]) -> float:
+def var(x: ArrayLike, *, ddof: int = 0, **given: Unpack[ReduceOptions]) -> float:
     """Returns the variance; `ddof` as in numpy.var."""
     lost = number(ddof, "ddof")
     found = reduce(x, **given)
@@ -119,29 +128,29 @@ def var(x: ArrayLike, *, ddof: int = 0, **given: Unpack[Options]) -> float:
     return found.variance if lost == 0 else found.variance * values / (values - lost)
 
 
-def std(x: ArrayLike, *, ddof: int = 0, **given: Unpack[Options]) -> float:
+def std(x: ArrayLike, *, ddof: int = 0, **given: Unpack[ReduceOptions]) -> float:
     """Returns the standard deviation; `ddof` as in numpy.std."""
     if number(ddof, "ddof") == 0:
         return _or_nan(reduce(x, **given).stddev)
     return math.sqrt(var(x, ddof=ddof, **given))
 
 
-def min(x: ArrayLike, **given: Unpack[Options]) -> Number:
+def min(x: ArrayLike, **given: Unpack[ReduceOptions]) -> Number:
     """Returns the smallest element. Raises ValueError if there are none."""
     return _required(reduce(x, **given).min)
 
 
-def max(x: ArrayLike, **given: Unpack[Options]) -> Number:
+def max(x: ArrayLike, **given: Unpack[ReduceOptions]) -> Number:
     """Returns the largest element. Raises ValueError if there are none."""
     return _required(reduce(x, **given).max)
 
 
-def argmin(x: ArrayLike, **given: Unpack[Options]) -> int:
+def argmin(x: ArrayLike, **given: Unpack[ReduceOptions]) -> int:
     """Returns the first index of the smallest element, in row-major order."""
     return int(_required(reduce(x, **given).argmin))
 
 
-def argmax(x: ArrayLike, **given: Unpack[Options]) -> int:
+def argmax(x: ArrayLike, **given: Unpack[ReduceOptions]) -> int:
     """Returns the first index of the largest element, in row-major order."""
     return int(_required(reduce(x, **given).argmax))
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Union
 import numpy as np
 
 from . import _ooc
-from ._arguments import integer, shown
+from ._arguments import flag, integer, part_of
 from ._array import Array, open
 from ._dtypes import dtype_of
 from ._errors import UsageError
@@ -234,7 +234,8 @@ class Stream:
     """The chunks of a loop. See `stream`."""
 
     def __init__(self, x: Streamed, rows: int, streams: int, shuffle: int | None,
-                 shard: tuple[int, int], start: int, stream: Any, given: Options) -> None:
+                 shard: tuple[int, int], start: int, stream: Any, sync: bool,
+                 given: Options) -> None:
         wanted = settings(given)
         if isinstance(x, Resident):
             if x._kept is None:
@@ -254,15 +255,19 @@ class Stream:
         self._total = sum(source.nbytes for source in inputs) if is_all else 0  # 0: not known
         self._on = _stream_of(stream)
         self._done = 0
+        self._has_ended = False
         self._report = reporting(wanted.progress)
         self._progress = self._report.__enter__()
         self._reported = time.monotonic()
         self._stream = _ooc.Stream(inputs=inputs, machine=on, rows=rows, shuffle=shuffle,
                                    shard=shard[0], shards=shard[1], skip=start,
-                                   kept=kept,
+                                   kept=kept, synchronous=sync,
                                    owner=stream)  # lives as long as views are ordered with it
 
     def __iter__(self) -> Iterator[Any]:
+        if self._has_ended:
+            raise UsageError("the stream has ended: it gives its chunks once",
+                             hint="call ooc.stream() for each loop")
         return self
 
     def __next__(self) -> Any:
@@ -286,6 +291,7 @@ class Stream:
         self._progress(self._done, self._total)
 
     def _end(self) -> None:
+        self._has_ended = True
         stats = self._stream.stats()
         if stats is not None and self.stats is None:
             self.stats = RunStats(stats)
@@ -306,6 +312,7 @@ class Stream:
 
     def close(self) -> None:
         """Reads nothing more. Chunks that are in use stay as they are."""
+        self._has_ended = True
         self._stream.close()
         self._report.__exit__(None, None, None)
 
@@ -319,7 +326,7 @@ class Stream:
 
 def stream(x: Streamed, *, rows: int | None = None, ahead: int | None = None,
            shuffle: int | None = None, shard: tuple[int, int] = (0, 1), start: int = 0,
-           stream: Any = None, **given: Unpack[Options]) -> Stream:
+           stream: Any = None, sync: bool = False, **given: Unpack[Options]) -> Stream:
     """Reads data chunk by chunk, for a loop that works on them: the loop is the operator.
 
         >>> total = 0.0
@@ -340,14 +347,16 @@ def stream(x: Streamed, *, rows: int | None = None, ahead: int | None = None,
     start: chunks to leave out at first, to go on where another loop ended.
     stream: the CUDA stream of consumers that name none, as an object of PyTorch, CuPy or Numba or
     as an address. Default: CUDA's default stream.
+    sync: True waits for the whole GPU before each chunk, and before the memory of one is used
+    again. If results differ from those without it, work on several streams is not ordered.
 
     At the end, `.stats` tells how the loop ran. One thread at a time may use it.
     """
     rows = 0 if rows is None else integer(rows, "rows", least=1)
     shuffle = None if shuffle is None else integer(shuffle, "shuffle")
     streams = 0 if ahead is None else integer(ahead, "ahead", most=_most_ahead) + 2
-    return Stream(x, rows, streams, shuffle, _part_of(shard), integer(start, "start"), stream,
-                  given)
+    return Stream(x, rows, streams, shuffle, part_of(shard), integer(start, "start"), stream,
+                  flag(sync, "sync"), given)
 
 
 def _opened(x: ArrayLike | Zip) -> Array | Zip:
@@ -357,6 +366,8 @@ def _opened(x: ArrayLike | Zip) -> Array | Zip:
 def _inputs(of: Array | Zip) -> list[_ooc.Input]:
     arrays = of.arrays if isinstance(of, Zip) else (of,)
     for array in arrays:
+        if array._input.gpu >= 0:
+            raise UsageError("the array is on a GPU already", hint="loop over its slices: x[i:j]")
         if array._input.by_columns and array.ndim > 1:
             raise array._in_fortran_order()
     return [array._input for array in arrays]
@@ -372,14 +383,6 @@ def _threads_beside_loop() -> int:
     from cores that they share."""
     cores = len(os.sched_getaffinity(0))
     return cores // 2 if cores >= 8 else 0
-
-
-def _part_of(shard: Any) -> tuple[int, int]:
-    """Returns the index and number of a shard."""
-    if not isinstance(shard, (tuple, list)) or len(shard) != 2:
-        raise TypeError(f"shard={shown(shard)} is no pair of integers: (0, 4) is the first of four")
-    count = integer(shard[1], "shard[1]", least=1)
-    return integer(shard[0], "shard[0]", most=count - 1), count
 
 
 def _stream_of(stream: Any) -> int:

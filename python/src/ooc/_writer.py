@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _ooc
-from ._arguments import flag, integer, path, shown
+from ._arguments import flag, lengths, path
 from ._array import Array
 from ._dtypes import code_of
 from ._errors import UsageError
 from ._files import _reopened
+from ._foreign import contiguous
 from ._options import Options, machine, settings
 
 if TYPE_CHECKING:
@@ -27,15 +29,16 @@ if TYPE_CHECKING:
 class Writer:
     """A file that grows by arrays. See `writer`. Any thread may write."""
 
+    _writer: _ooc.Writer | None = None  # from the first array on
+
     def __init__(self, out: Path, dtype: Any, shape: tuple[int | None, ...] | None,
                  overwrite: bool, given: Options) -> None:
         self._out = path(out, "out")
         self._code = None if dtype is None else _ooc.code_of(code_of(dtype))
-        self._shape = None if shape is None else _lengths_in(shape)
+        self._shape = None if shape is None else lengths(shape)
         self._overwrite = flag(overwrite, "overwrite")
         self._settings = settings(given)
         self._lock = threading.Lock()
-        self._writer: _ooc.Writer | None = None  # from the first array on
         self._row: tuple[int, ...] | None = None
         self._device = ""
         self._rows = 0  # once it is complete
@@ -79,7 +82,7 @@ class Writer:
             raise UsageError(f"{self._out}: was begun with an array on {self._device}",
                              hint="give arrays of one device")
         if not is_contiguous:
-            x = x.contiguous() if hasattr(x, "contiguous") else x.copy()  # of PyTorch, of CuPy
+            x = contiguous(x)
         rows = x.__dlpack__(stream=1)  # ordered with the default stream, with which the file is
         self._put(lambda out: out.write_device(rows))
 
@@ -131,23 +134,22 @@ class Writer:
         self._writer = None
         return _reopened(self._out, self._code)
 
+    def __del__(self) -> None:
+        if self._writer is not None and not self._is_done:
+            warnings.warn(f"{self._out}: was given up, since no `with` or commit() completed it",
+                          ResourceWarning, source=self)
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:
-        if kind is None and not self._is_done:
-            self.commit()
-        self._is_done = True
-        self._writer = None
-
-
-def _lengths_in(shape: Any) -> tuple[int | None, ...]:
-    """Returns a shape, of which the first length may be None."""
-    if not isinstance(shape, (tuple, list)) or not shape:
-        raise TypeError(f"shape={shown(shape)} is no tuple of lengths, such as (None, 64)")
-    first = None if shape[0] is None else integer(shape[0], "shape[0]")
-    return (first, *(integer(length, f"shape[{i}]") for i, length in enumerate(shape[1:], 1)))
+        try:
+            if kind is None and not self._is_done:
+                self.commit()
+        finally:
+            self._is_done = True
+            self._writer = None
 
 
 def _kind(code: str) -> str:
