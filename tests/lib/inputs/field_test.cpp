@@ -27,7 +27,6 @@ namespace ooc::detail {
 namespace {
 
 using test::expect_error;
-using test::Found;
 using test::layouts;
 using test::on_host;
 using test::particle;
@@ -37,7 +36,7 @@ using test::to_device;
 /// Compares masses, and their neighbours, with those that belong at their places.
 struct CompareMasses {
   using Input = double;
-  using Partial = Found;
+  using Partial = test::Found;
   static constexpr std::size_t partition_records = 4096;
   static constexpr std::string_view partial_name = "test.compare_masses/1";
 
@@ -45,7 +44,7 @@ struct CompareMasses {
   std::size_t before() const { return neighbours; }
   std::size_t after() const { return neighbours; }
 
-  void consume(Stream& stream, DeviceWindow<const double> in, Found& found) const {
+  void consume(Stream& stream, DeviceWindow<const double> in, test::Found& found) const {
     const DeviceSpan<const double> all{in.data - in.before, in.before + in.size + in.after};
     const std::vector<double> host = on_host(stream, all);
     for (std::size_t i = 0; i < host.size(); ++i) {
@@ -54,7 +53,7 @@ struct CompareMasses {
         ++(right ? found.right : found.wrong);
     }
   }
-  void merge(Found& total, const Found& part) const {
+  void merge(test::Found& total, const test::Found& part) const {
     total.right += part.right;
     total.wrong += part.wrong;
   }
@@ -63,14 +62,14 @@ struct CompareMasses {
 /// Compares rows of three.
 struct CompareRows {
   using Input = Row<std::int16_t>;
-  using Partial = Found;
-  void consume(Stream& stream, DeviceRows<const std::int16_t> in, Found& found) const {
+  using Partial = test::Found;
+  void consume(Stream& stream, DeviceRows<const std::int16_t> in, test::Found& found) const {
     const auto host = on_host<const std::int16_t>(stream, in);
     for (std::size_t i = 0; i < host.size(); ++i) {
       ++(host[i] == particle(in.first * in.columns + i).kind ? found.right : found.wrong);
     }
   }
-  void merge(Found& total, const Found& part) const {
+  void merge(test::Found& total, const test::Found& part) const {
     total.right += part.right;
     total.wrong += part.wrong;
   }
@@ -79,9 +78,9 @@ struct CompareRows {
 /// Compares two fields of one file.
 struct CompareTwo {
   using Input = std::tuple<double, float>;
-  using Partial = Found;
+  using Partial = test::Found;
   void consume(Stream& stream, DeviceChunk<const double> masses, DeviceSpan<const float> places,
-               Found& found) const {
+               test::Found& found) const {
     const auto left = on_host<const double>(stream, masses);
     const auto right = on_host(stream, places);
     for (std::size_t i = 0; i < left.size(); ++i) {
@@ -89,7 +88,7 @@ struct CompareTwo {
       ++(left[i] == expected.mass && right[i] == expected.x ? found.right : found.wrong);
     }
   }
-  void merge(Found& total, const Found& part) const {
+  void merge(test::Found& total, const test::Found& part) const {
     total.right += part.right;
     total.wrong += part.wrong;
   }
@@ -117,7 +116,7 @@ class FieldTest : public test::FieldsFixture {
   Source structs(const std::string& layout) const {
     return open(write("in.npy", parse_dtype(layout)));
   }
-  Found compare_masses(const Source& source, std::size_t neighbours = 0) {
+  test::Found compare_masses(const Source& source, std::size_t neighbours = 0) {
     return fold(*coordinator_, CompareMasses{neighbours}, source).value;
   }
 };
@@ -134,8 +133,8 @@ TEST_P(FieldTest, IsASourceOfElements) {
     EXPECT_EQ(source.element_bytes(), size_of(parse_dtype(layout)));
     EXPECT_EQ(source.bytes(), struct_count * source.element_bytes());
     EXPECT_EQ(source.shape().front(), struct_count);
-    EXPECT_EQ(compare_masses(source), (Found{struct_count, 0}));
-    EXPECT_EQ(compare_masses(source, 3), (Found{struct_count, 0}));
+    EXPECT_EQ(compare_masses(source), (test::Found{struct_count, 0}));
+    EXPECT_EQ(compare_masses(source, 3), (test::Found{struct_count, 0}));
   }
 }
 
@@ -144,19 +143,19 @@ TEST_P(FieldTest, OfOneAloneIsStoredAsElementsAre) {
   for (std::uint64_t i = 0; i < struct_count; ++i) masses.push_back(particle(i).mass);
   const auto path = dir_.write("in.bin", std::as_bytes(std::span(masses)));
   const Source source = field(open(path, {.type = parse_dtype("{mass:f8}")}), "mass");
-  EXPECT_EQ(compare_masses(source), (Found{struct_count, 0}));
+  EXPECT_EQ(compare_masses(source), (test::Found{struct_count, 0}));
 }
 
 TEST_P(FieldTest, HasSectionsWhichMerge) {
   const Source whole = structs(layouts[4]);
   const Source source = field(whole, "mass");
-  EXPECT_EQ(compare_masses(section(source, 4096, 8192)), (Found{8192, 0}));
-  EXPECT_EQ(compare_masses(field(section(whole, 4096, 8192), "mass")), (Found{8192, 0}));
+  EXPECT_EQ(compare_masses(section(source, 4096, 8192)), (test::Found{8192, 0}));
+  EXPECT_EQ(compare_masses(field(section(whole, 4096, 8192), "mass")), (test::Found{8192, 0}));
   auto [all, stats] = collect(*coordinator_, CompareMasses{}, shard(source, 0, 3, 4096));
   for (const std::uint64_t i : {2u, 1u}) {
     all.merge(collect(*coordinator_, CompareMasses{}, shard(source, i, 3, 4096)).value);
   }
-  EXPECT_EQ(std::move(all).result(), (Found{struct_count, 0}));
+  EXPECT_EQ(std::move(all).result(), (test::Found{struct_count, 0}));
 }
 
 TEST_P(FieldTest, HasRows) {
@@ -164,7 +163,7 @@ TEST_P(FieldTest, HasRows) {
   whole.set_shape({struct_count / 3, 3});
   const Source source = field(whole, "kind");
   EXPECT_EQ(source.columns(), 3u);
-  EXPECT_EQ(fold(*coordinator_, CompareRows{}, source).value, (Found{struct_count, 0}));
+  EXPECT_EQ(fold(*coordinator_, CompareRows{}, source).value, (test::Found{struct_count, 0}));
   std::size_t next = 0;
   Chunks chunks(*coordinator_, source, {.rows = 1000});
   const auto stream = coordinator_->device().make_stream();
@@ -181,7 +180,8 @@ TEST_P(FieldTest, HasRows) {
 TEST_P(FieldTest, IsReadBesideAnother) {
   const Source whole = structs(layouts[4]);
   const Source masses = field(whole, "mass"), places = field(whole, "x");
-  EXPECT_EQ(fold(*coordinator_, CompareTwo{}, zip(masses, places)).value, (Found{struct_count, 0}));
+  EXPECT_EQ(fold(*coordinator_, CompareTwo{}, zip(masses, places)).value,
+            (test::Found{struct_count, 0}));
 }
 
 TEST_P(FieldTest, IsMapped) {
@@ -201,7 +201,8 @@ TEST_P(FieldTest, StaysOnTheDevice) {
   const Source source = field(structs(layouts[4]), "mass");
   const Resident kept(*coordinator_, source);
   for (int pass = 0; pass < 2; ++pass) {
-    EXPECT_EQ(fold(*coordinator_, CompareMasses{}, kept).value, (Found{struct_count, 0})) << pass;
+    EXPECT_EQ(fold(*coordinator_, CompareMasses{}, kept).value, (test::Found{struct_count, 0}))
+        << pass;
   }
 }
 
@@ -210,7 +211,7 @@ TEST_P(FieldTest, HasACheckpoint) {
   const PassOptions wanted{.checkpoint = {.file = dir_.path() / "state", .every_seconds = 0}};
   for (const std::uint64_t resumed : {std::uint64_t{0}, source.bytes()}) {
     const auto [found, stats] = fold(*coordinator_, CompareMasses{}, source, wanted);
-    EXPECT_EQ(found, (Found{struct_count, 0}));
+    EXPECT_EQ(found, (test::Found{struct_count, 0}));
     EXPECT_EQ(stats.outcome.resumed_bytes, resumed);
   }
 }
