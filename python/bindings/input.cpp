@@ -171,8 +171,9 @@ Input open_memory(std::uintptr_t address, std::size_t bytes, std::string_view dt
       owner_of(std::move(owner)));
 }
 
-/// `array` is in C order and keeps its memory. It is ordered with CUDA's default stream.
-Input open_device_memory(nb::ndarray<nb::ro, nb::device::cuda> array, std::string_view dtype) {
+/// `array` is in C order, and ordered with CUDA's default stream. `owner` keeps its memory.
+Input open_device_memory(const nb::ndarray<nb::ro, nb::device::cuda>& array, std::string_view dtype,
+                         nb::object owner) {
   const ooc::DType type = type_of(dtype);
   std::vector<std::uint64_t> shape;
   for (std::size_t i = 0; i < array.ndim(); ++i) shape.push_back(array.shape(i));
@@ -186,7 +187,7 @@ Input open_device_memory(nb::ndarray<nb::ro, nb::device::cuda> array, std::strin
         return ooc::from_device_memory(memory.subspan(first * size_of(type), count * size_of(type)),
                                        type);
       },
-      owner_of(nb::cast(std::move(array))), gpu);
+      owner_of(std::move(owner)), gpu);
 }
 
 /// Returns another view of the data of an input.
@@ -326,7 +327,8 @@ void bind_input(nb::module_& module) {
   module.def("open_memory", open_memory, nb::arg("address"), nb::arg("bytes"), nb::arg("dtype"),
              nb::arg("shape"), nb::arg("owner"));
   module.def("open_device_memory", open_device_memory, nb::arg("array"), nb::arg("dtype"),
-             nb::sig("def open_device_memory(array: object, dtype: str) -> Input"));
+             nb::arg("owner"),
+             nb::sig("def open_device_memory(array: object, dtype: str, owner: object) -> Input"));
 }
 
 }  // namespace ooc_python

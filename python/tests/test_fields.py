@@ -59,15 +59,15 @@ def test_loops_give_elements(table):
     seen = []
     for chunk in ooc.stream(a["n"], rows=7000):
         assert chunk.shape == (min(7000, len(table) - chunk.first),)
-        seen.append(np.from_dlpack(chunk).copy())
+        seen.append(chunk.numpy().copy())
     np.testing.assert_array_equal(np.concatenate(seen), table["n"])
     for prices, flags in ooc.stream(ooc.zip(a["price"], a["is"])):
         part = slice(prices.first, prices.first + len(prices))
-        np.testing.assert_array_equal(np.asarray(prices), table["price"][part])
-        np.testing.assert_array_equal(np.asarray(flags), table["is"][part])
+        np.testing.assert_array_equal(prices.numpy(), table["price"][part])
+        np.testing.assert_array_equal(flags.numpy(), table["is"][part])
     with ooc.resident(a["price"]) as kept:
         for _ in range(2):
-            total = sum(np.asarray(chunk).sum() for chunk in ooc.stream(kept))
+            total = sum(chunk.numpy().sum() for chunk in ooc.stream(kept))
             assert total == pytest.approx(table["price"].sum())
 
 
@@ -80,7 +80,7 @@ def test_of_files_and_arrays_in_memory(table):
     np.testing.assert_array_equal(np.asarray(matrix["n"][5:9]),
                                   table[:300_000].reshape(1000, 300)["n"][5:9])
     for chunk in ooc.stream(matrix["big"], rows=10):
-        assert np.asarray(chunk).shape == (10, 300)
+        assert chunk.numpy().shape == (10, 300)
 
 
 def test_what_cannot_be_read_by_itself_says_so(table):

@@ -253,7 +253,9 @@ def test_parts_of_arrays_on_a_gpu():
     assert (lazy.shape, lazy.dtype, lazy.device) == ((10_001, 33), np.dtype("f4"), "cuda:0")
     assert ooc.max(lazy[5:9000]) == values[5:9000].max()
     parts = [ooc.reduce(ooc.shard(lazy, i, 3)) for i in range(3)]
-    assert sum(parts[1:], parts[0]) == ooc.reduce(x)
+    merged, whole = sum(parts[1:], parts[0]), ooc.reduce(x)
+    assert (merged.count, merged.argmin, merged.argmax) == (whole.count, whole.argmin, whole.argmax)
+    assert merged.variance == pytest.approx(whole.variance)
     assert ooc.sum(cupy.float32(7)) == 7
     assert ooc.sum(cupy.zeros(0, "f4")) == 0
     assert ooc.sum(torch.tensor([True, False, True], device="cuda")) == 2

@@ -314,7 +314,7 @@ def _on_gpu(x: Any) -> Array:
     if not shape:
         x = x.reshape(1)
     # Its library lets the default stream wait for the work that makes it.
-    return Array(_ooc.open_device_memory(x.__dlpack__(stream=1), code))
+    return Array(_ooc.open_device_memory(x.__dlpack__(stream=1), code, owner=x))
 
 
 def _in_memory(x: Any, name: str) -> Array:
