@@ -101,7 +101,8 @@ TEST_F(DryRunPass, KnowsHowStoredRecordsAreDecoded) {
   const std::filesystem::path path = directory_.write("out", test::random_bytes(6'000'000, 2));
   const Source structs = open(path, {.type = parse_dtype("{x:f4,y:>f4,z:f4}")});
   const Source swapped = open(path, {.type = parse_dtype(">f8")});
-  const Decoding two_fields{.bytes = 8,
+  const Decoding two_fields{.stored_bytes = 12,
+                            .bytes = 8,
                             .moves = {{.from = 8, .to = 0, .bytes = 4},
                                       {.from = 4, .to = 4, .bytes = 4, .swapped_bytes = 4}}};
   const Options options{.chunk_bytes = 1 * MiB, .streams = 2};
