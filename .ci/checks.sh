@@ -179,7 +179,7 @@ usual_checks() {
   fi
   for other in cpu-asan cpu-tsan; do
     if [[ -n ${complete:-} ]]; then
-      OOC_SIMULATION_SCHEDULES=2000 tests "$other" "$other" build_and_test "$other"
+      tests "$other" "$other" build_and_test "$other"
     else
       tests "$other" "$other" build_and_test "$other" --label-exclude '^full$'
     fi

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint64_t shards = 8;  // which ctest runs in parallel
 // Takes about ten seconds of one core. Tests with the label `full` run 100,000.
-constexpr std::uint64_t schedules = effort(20'000, 500);
+constexpr std::uint64_t schedules = effort(20'000, 2'000);
 
 class SimulationTest : public testing::TestWithParam<std::uint64_t> {
  protected:
