@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <ooc/detail/base/letters.hpp>
 #include <ooc/detail/dataset/target_file.hpp>
 #include <ooc/detail/file/output_file.hpp>

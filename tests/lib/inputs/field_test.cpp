@@ -53,10 +53,7 @@ struct CompareMasses {
         ++(right ? found.right : found.wrong);
     }
   }
-  void merge(test::Found& total, const test::Found& part) const {
-    total.right += part.right;
-    total.wrong += part.wrong;
-  }
+  void merge(test::Found& total, const test::Found& part) const { total += part; }
 };
 
 /// Compares rows of three.
@@ -69,10 +66,7 @@ struct CompareRows {
       ++(host[i] == particle(in.first * in.columns + i).kind ? found.right : found.wrong);
     }
   }
-  void merge(test::Found& total, const test::Found& part) const {
-    total.right += part.right;
-    total.wrong += part.wrong;
-  }
+  void merge(test::Found& total, const test::Found& part) const { total += part; }
 };
 
 /// Compares two fields of one file.
@@ -88,10 +82,7 @@ struct CompareTwo {
       ++(left[i] == expected.mass && right[i] == expected.x ? found.right : found.wrong);
     }
   }
-  void merge(test::Found& total, const test::Found& part) const {
-    total.right += part.right;
-    total.wrong += part.wrong;
-  }
+  void merge(test::Found& total, const test::Found& part) const { total += part; }
 };
 
 struct Halved {

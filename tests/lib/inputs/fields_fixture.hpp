@@ -77,6 +77,12 @@ inline bool is_same(const Weighed& a, const Particle& b) {
 
 struct Found {
   std::uint64_t right = 0, wrong = 0;
+
+  Found& operator+=(const Found& more) {
+    right += more.right;
+    wrong += more.wrong;
+    return *this;
+  }
   friend bool operator==(const Found&, const Found&) = default;
 };
 
@@ -100,10 +106,7 @@ struct CompareStructs {
         ++(right ? found.right : found.wrong);
     }
   }
-  void merge(Found& total, const Found& part) const {
-    total.right += part.right;
-    total.wrong += part.wrong;
-  }
+  void merge(Found& total, const Found& part) const { total += part; }
 };
 
 /// Copies structs.

@@ -92,10 +92,7 @@ struct Beside {
       ++(fits ? found.right : found.wrong);
     }
   }
-  void merge(Found& total, const Found& part) const {
-    total.right += part.right;
-    total.wrong += part.wrong;
-  }
+  void merge(Found& total, const Found& part) const { total += part; }
 };
 
 using FieldsTest = test::FieldsFixture;
