@@ -188,24 +188,26 @@ class Connections {
     taken_.clear();
   }
 
+  /// Starts the request, or adds it to the results.
   void begin(Request& request) {
     request.done = request.retries = 0;
     const std::span memory(request.memory, request.needed);
+    Ended ended{&request};
     try {
-      if (request.source == nullptr || request.source->remote() == nullptr) {
-        if (request.source == nullptr) throw Error(ErrorKind::internal, "http does not write");
-        read_exactly(*request.source, request.offset, memory);
-        request.done = request.needed;
-        results_.add({&request});
+      if (request.source == nullptr) throw Error(ErrorKind::internal, "http does not write");
+      if (request.source->remote() != nullptr) {
+        if (idle_.empty()) idle_.push_back(std::make_unique<RangeRequest>());
+        idle_.back()->begin(*request.source->remote(), request.offset, memory);
+        active_.push_back({&request, std::move(idle_.back()), Clock::now()});
+        idle_.pop_back();
         return;
       }
-      if (idle_.empty()) idle_.push_back(std::make_unique<RangeRequest>());
-      idle_.back()->begin(*request.source->remote(), request.offset, memory);
-      active_.push_back({&request, std::move(idle_.back()), Clock::now()});
-      idle_.pop_back();
+      read_exactly(*request.source, request.offset, memory);
+      request.done = request.needed;
     } catch (...) {
-      results_.add({&request, std::current_exception()});
+      ended.error = std::current_exception();
     }
+    results_.add(std::move(ended));
   }
 
   void begin_tries() {
