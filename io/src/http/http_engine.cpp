@@ -259,15 +259,16 @@ class Connections {
     for (Active& active : active_) {
       if (!active.begins) curl_.multi_remove_handle(multi_, active.range->handle());
       Request* const request = std::exchange(active.request, nullptr);
-      results_.add({request, std::make_exception_ptr(not_read(*request))});
+      results_.add({request, not_read(*request)});
     }
     active_.clear();
   }
 
-  Error not_read(const Request& request) const {
+  std::exception_ptr not_read(const Request& request) const {
     const std::filesystem::path& path = request.source->path();
-    if (abandon_.stop_requested()) return {ErrorKind::interrupted, "interrupted", {.path = path}};
-    return {ErrorKind::input, path.string() + ": not read, since another request has failed"};
+    Error error(ErrorKind::input, path.string() + ": not read, since another request has failed");
+    if (abandon_.stop_requested()) error = {ErrorKind::interrupted, "interrupted", {.path = path}};
+    return std::make_exception_ptr(std::move(error));
   }
 
   /// Returns the time until the next try (milliseconds).
