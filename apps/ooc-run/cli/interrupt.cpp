@@ -13,6 +13,9 @@
 namespace ooc_run {
 namespace {
 
+/// Tells the watcher that the run has ended. It is ignored by all who do not wait for it.
+constexpr int wake_signal = SIGURG;
+
 /// Returns the signal that arrived, or -1 after `nanoseconds` without one.
 int wait_for(const sigset_t& signals, long nanoseconds) {
   const timespec timeout{.tv_sec = 0, .tv_nsec = nanoseconds};
@@ -45,6 +48,7 @@ Interrupt::Interrupt() {
 
 Interrupt::~Interrupt() {
   watcher_.request_stop();
+  pthread_kill(watcher_.native_handle(), wake_signal);
   watcher_.join();
   // Signals that came with the first one may be pending, and would end the process when unblocked.
   if (signal_.load() != 0) drop_pending(signals_);
@@ -58,13 +62,15 @@ int Interrupt::exit_code() const noexcept {
 void Interrupt::watch(const std::stop_token& finished) {
   using namespace std::chrono_literals;
   using Clock = std::chrono::steady_clock;
-  constexpr long glance = 20'000'000;  // ns: longest delay until the end of the run is noticed
+  constexpr long glance = 20'000'000;  // ns
   constexpr auto same_request = 200ms;
   constexpr auto patience = 800ms;  // time for the run to end
-  int signal = -1;
-  while (signal < 0) {
+  sigset_t awaited = signals_;
+  sigaddset(&awaited, wake_signal);
+  int signal = wake_signal;
+  while (signal < 0 || signal == wake_signal) {
     if (finished.stop_requested()) return;
-    signal = wait_for(signals_, glance);
+    signal = sigwaitinfo(&awaited, nullptr);
   }
   signal_.store(signal);
   stop_.request_stop();
