@@ -88,7 +88,7 @@ nlohmann::ordered_json read_alone(const std::string& file, bool cuda, bool copyi
   const Options options;
   const Workers workers = choose_workers(options, device->facts());
   const IoConfig config = choose_read_config(options, device->facts(), workers, facts_of(source));
-  const SequentialPlan plan(extents_of(source), config.chunk_bytes);
+  const SequentialPlan plan(storage_of(source), config.chunk_bytes);
   ChunkPool pool = make_pool(*device, config);
   std::vector<double> seconds;
   std::optional<SteadyCopies> copies;
@@ -127,8 +127,7 @@ nlohmann::ordered_json write_alone(const std::string& file, std::uint64_t bytes,
     ChunkPool pool = make_pool(*device, config);
     std::memset(pool.memory().data(), 1, pool.memory().size());
     const double pool_seconds = pool_clock.seconds();
-    const Extent whole{0, 0, bytes};
-    const SequentialPlan plan({&whole, 1}, config.chunk_bytes);
+    const SequentialPlan plan(StorageMap({{0, 0, bytes}}), config.chunk_bytes);
     Writer writer({&target}, plan, pool, make_engine(options, config, pool), config.block_bytes,
                   config.direct);
     PassThreads threads({&pool});

@@ -183,7 +183,7 @@ Options reading_with(EngineKind kind) {
 /// Reads into the memory until the reader's engine fails while reads hang.
 void destroy_reader(const Place& place, EngineKind kind) {
   const Source source = open_bytes(place.path);
-  const SequentialPlan plan(extents_of(source), read_bytes);
+  const SequentialPlan plan(storage_of(source), read_bytes);
   ArenaMemory memory(place.memory);
   ChunkPool pool(memory, reads + 1, read_bytes + 2 * page_bytes, 1);
   const auto die_amid_reads = [&, waits = 0](test::EngineCall call) mutable {

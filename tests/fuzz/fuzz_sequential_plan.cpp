@@ -57,8 +57,7 @@ void check_order(const ChunkOrder& order) {
 
 /// Checks that the extents of a chunk are its bytes of the sequence, one extent for each part of an
 /// extent of the sequence. Returns the number of extents.
-std::size_t check_chunk(const SequentialPlan& plan, const std::vector<Extent>& sequence,
-                        std::size_t chunk) {
+std::size_t check_chunk(const SequentialPlan& plan, const StorageMap& sequence, std::size_t chunk) {
   std::vector<Extent> storage(plan.max_extents());
   const std::span<const Extent> found = plan.extents(chunk, storage);
   const std::uint64_t end = plan.chunk(chunk).first + plan.bytes(chunk);
@@ -80,8 +79,8 @@ std::size_t check_chunk(const SequentialPlan& plan, const std::vector<Extent>& s
   return index;
 }
 
-void check_plan(const SequentialPlan& plan, const std::vector<Extent>& sequence,
-                std::uint64_t chunk_bytes, const ChunkOrder* order) {
+void check_plan(const SequentialPlan& plan, const StorageMap& sequence, std::uint64_t chunk_bytes,
+                const ChunkOrder* order) {
   std::uint64_t bytes = 0;
   std::size_t most = 0;
   const bool all = plan.size() <= 2 * most_checked;
@@ -105,9 +104,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ooc;
   using namespace ooc::detail;
   fuzz::Numbers numbers({data, size});
-  const std::vector<Extent> sequence = fuzz::take_sequence(numbers);
-  std::uint64_t total = 0;
-  for (const Extent& extent : sequence) total += extent.bytes;
+  const StorageMap sequence = fuzz::take_sequence(numbers);
+  const std::uint64_t total = sequence.bytes();
   const std::uint64_t chunk_bytes = fuzz::take_chunk_bytes(numbers, total);
   const auto order = fuzz::take_order(numbers, divide_up(total, chunk_bytes));
   if (order) fuzz::check_order(*order);

@@ -57,11 +57,16 @@ FileFacts describe_file(const ooc::detail::File& file, const ooc::detail::Extent
 }  // namespace
 
 std::vector<FileFacts> describe_files(const ooc::Source& source) {
-  std::vector<FileFacts> files;
-  for (const ooc::detail::Extent& extent : ooc::detail::extents_of(source)) {
-    files.push_back(describe_file(ooc::detail::files_of(source)[extent.file], extent));
+  const auto files = ooc::detail::files_of(source);
+  std::vector<ooc::detail::Extent> data(files.size());  // of each file: its first place, all bytes
+  for (const ooc::detail::Extent& extent : ooc::detail::storage_of(source)) {
+    ooc::detail::Extent& all = data[extent.file];
+    if (all.bytes == 0) all.offset = extent.offset;
+    all.bytes += extent.bytes;
   }
-  return files;
+  std::vector<FileFacts> facts;
+  for (std::size_t i = 0; i < files.size(); ++i) facts.push_back(describe_file(files[i], data[i]));
+  return facts;
 }
 
 void require_local(const std::string& path, std::string_view command) {

@@ -2,7 +2,7 @@
 
 #include <ooc/detail/base/api.hpp>
 #include <ooc/detail/base/language.hpp>
-#include <ooc/detail/file/extent.hpp>
+#include <ooc/detail/file/storage_map.hpp>
 #include <ooc/dtype.hpp>
 
 #include <atomic>
@@ -120,7 +120,9 @@ class OOC_API Source {
 
   /// Returns the size of all elements as they are stored (bytes); for a producer, 0 until it has
   /// been read.
-  std::uint64_t bytes() const noexcept { return is_produced() ? produced_->bytes.load() : bytes_; }
+  std::uint64_t bytes() const noexcept {
+    return is_produced() ? produced_->bytes.load() : storage_.bytes();
+  }
 
   /// Returns the number of elements or structs; for plain bytes, an element is a byte.
   std::uint64_t elements() const noexcept { return bytes() / element_bytes(); }
@@ -146,7 +148,7 @@ class OOC_API Source {
   bool is_produced() const noexcept { return produced_ != nullptr; }
 
   /// True if the source is known to have no elements. False for a producer.
-  bool is_empty() const noexcept { return bytes_ == 0 && !is_produced(); }
+  bool is_empty() const noexcept { return storage_.bytes() == 0 && !is_produced(); }
 
   /// Returns the number of bytes after the arrays of .npy files, which are not read. Another
   /// program may be appending arrays to the file. For a stream, the number is known at its end.
@@ -221,9 +223,8 @@ class OOC_API Source {
   friend OOC_API Source field(const Source& structs, std::string_view name);
 
   std::shared_ptr<const std::vector<detail::File>> files_;  // shared with sections
-  std::vector<detail::Extent> extents_;
+  detail::StorageMap storage_;                              // in these files
   std::unique_ptr<Produced> produced_;
-  std::uint64_t bytes_ = 0;
   std::uint64_t bytes_behind_ = 0;
   bool is_section_ = false;
   std::uint64_t bytes_before_ = 0, whole_bytes_ = 0;  // of a section

@@ -79,7 +79,7 @@ class SourceBuilder {
   Source build() {
     require_enough();
     if (files_.size() > 1) shape_.clear();
-    Source source = SourceAccess::of_files(std::move(files_), std::move(extents_), type_);
+    Source source = SourceAccess::of_files(std::move(files_), extents_, type_);
     source.set_shape(std::move(shape_));
     source.set_columns(columns_);
     source.format = raw_files_ == 0 ? "npy" : npy_files_ == 0 ? "raw" : "mixed";

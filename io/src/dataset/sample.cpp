@@ -32,15 +32,16 @@ std::vector<std::byte> sample_of(const Source& source) {
   const std::uint64_t distance = source.bytes() / pieces;
   std::vector<std::byte> sample;
   PageReader reader;
-  std::uint64_t next = 0, first = 0;  // offsets in the source: of the next piece, and of the extent
-  for (const Extent& extent : extents_of(source)) {
-    for (; next < first + extent.bytes && sample.size() < pieces * piece_bytes; next += distance) {
-      const std::uint64_t offset = round_down(extent.offset + (next - first), page_bytes);
-      const auto groups =
-          groups_in(reader.read(files_of(source)[extent.file], offset), offset, extent);
-      sample.insert(sample.end(), groups.begin(), groups.end());
-    }
-    first += extent.bytes;
+  for (std::uint64_t next = 0; next < source.bytes() && sample.size() < pieces * piece_bytes;
+       next += distance) {
+    const StorageMap& storage = storage_of(source);
+    const std::size_t index = storage.index_of(next);
+    const Extent extent = storage[index];
+    const std::uint64_t offset =
+        round_down(extent.offset + extent.bytes - (storage.end_of(index) - next), page_bytes);
+    const auto groups =
+        groups_in(reader.read(files_of(source)[extent.file], offset), offset, extent);
+    sample.insert(sample.end(), groups.begin(), groups.end());
   }
   return sample;
 }
@@ -53,8 +54,8 @@ std::vector<std::byte> start_of(const File& file, const Extent& data) {
 }
 
 std::vector<std::byte> glance(const Source& source) {
-  if (extents_of(source).empty()) return {};
-  const Extent& data = extents_of(source).front();
+  if (storage_of(source).empty()) return {};
+  const Extent data = storage_of(source).front();
   const File& file = files_of(source)[data.file];
   const std::uint64_t offset = round_down(data.offset, page_bytes);
   const Extent piece{.file = 0,

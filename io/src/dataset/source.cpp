@@ -54,15 +54,15 @@ namespace detail {
 
 Source SourceAccess::of_bytes(File file) {
   Source source;
-  source.bytes_ = file.size();
-  source.extents_.push_back({0, 0, file.size()});
+  source.storage_ = StorageMap({{0, 0, file.size()}});
   std::vector<File> files;
   files.push_back(std::move(file));
   source.files_ = std::make_shared<const std::vector<File>>(std::move(files));
   return source;
 }
 
-Source SourceAccess::of_files(std::vector<File> files, std::vector<Extent> extents, DType type) {
+Source SourceAccess::of_files(std::vector<File> files, const std::vector<Extent>& extents,
+                              DType type) {
   Source source;
   for (const Extent& extent : extents) {
     if (extent.file >= files.size()) throw Error(ErrorKind::bad_input, "an extent of no file");
@@ -73,16 +73,13 @@ Source SourceAccess::of_files(std::vector<File> files, std::vector<Extent> exten
                       " + " + std::to_string(extent.bytes),
                   {.path = file.path(), .offset = extent.offset});
     }
-    if (__builtin_add_overflow(source.bytes_, extent.bytes, &source.bytes_)) {
-      throw Error(ErrorKind::bad_input, "a dataset has fewer than 2^64 bytes");
-    }
   }
-  if (source.bytes_ % ooc::size_of(type) != 0) {
-    throw Error(ErrorKind::bad_input, std::to_string(source.bytes_) +
+  source.storage_ = StorageMap(extents);
+  if (source.bytes() % ooc::size_of(type) != 0) {
+    throw Error(ErrorKind::bad_input, std::to_string(source.bytes()) +
                                           " bytes are not a whole number of " + elements_of(type));
   }
   source.files_ = std::make_shared<const std::vector<File>>(std::move(files));
-  source.extents_ = std::move(extents);
   source.type_ = std::move(type);
   return source;
 }
@@ -109,8 +106,8 @@ std::span<const File> SourceAccess::files(const Source& source) noexcept {
 std::span<const std::byte> SourceAccess::device_memory(const Source& source) noexcept {
   const std::span<const File> all = files(source);
   if (all.empty() || !all.front().is_on_device()) return {};
-  const std::uint64_t before = source.extents_.empty() ? 0 : source.extents_.front().offset;
-  return {all.front().memory() + before, static_cast<std::size_t>(source.bytes_)};
+  return {all.front().memory() + source.storage_.front().offset,
+          static_cast<std::size_t>(source.bytes())};
 }
 
 void SourceAccess::require_unread(const Source& source) {
@@ -174,8 +171,7 @@ std::optional<std::string> Source::check_unchanged() const {
 Source Source::share() const {
   Source same;
   same.files_ = files_;
-  same.extents_ = extents_;
-  same.bytes_ = bytes_;
+  same.storage_ = storage_;
   same.bytes_behind_ = bytes_behind_;
   same.is_section_ = is_section_;
   same.bytes_before_ = bytes_before_;
@@ -224,18 +220,9 @@ Source section(const Source& whole, std::uint64_t first, std::uint64_t count) {
   part.shape_.clear();
   part.bytes_behind_ = 0;
   part.is_section_ = true;
-  part.bytes_ = count * element_bytes;
+  part.storage_ = whole.storage_.section(first * element_bytes, count * element_bytes);
   part.bytes_before_ = whole.bytes_before() + first * element_bytes;
   part.whole_bytes_ = whole.whole_bytes();
-  part.extents_.clear();
-  std::uint64_t skipped = first * element_bytes, left = part.bytes_;
-  for (const Extent& extent : whole.extents_) {
-    const std::uint64_t before = std::min(skipped, extent.bytes);
-    const std::uint64_t bytes = std::min(left, extent.bytes - before);
-    if (bytes != 0) part.extents_.push_back({extent.file, extent.offset + before, bytes});
-    skipped -= before;
-    left -= bytes;
-  }
   return part;
 }
 

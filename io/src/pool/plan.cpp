@@ -12,13 +12,14 @@ namespace ooc::detail {
 namespace {
 
 /// Returns the largest number of extents in `bytes` consecutive bytes of a sequence.
-std::size_t most_extents_within(std::span<const std::uint64_t> ends, std::uint64_t bytes) {
+std::size_t most_extents_within(const StorageMap& map, std::uint64_t bytes) {
   std::size_t most = 0, first = 0;
-  for (std::size_t i = 0; i < ends.size(); ++i) {
+  std::uint64_t begin = 0;  // of extent i
+  for (std::size_t i = 0; i < map.size(); ++i) {
     // The stretch that ends with the first byte of extent i begins `bytes - 1` before it.
-    const std::uint64_t begin = i == 0 ? 0 : ends[i - 1];
-    while (ends[first] + bytes - 1 <= begin) ++first;
+    while (map.end_of(first) + bytes - 1 <= begin) ++first;
     most = std::max(most, i - first + 1);
+    begin = map.end_of(i);
   }
   return most;
 }
@@ -26,13 +27,13 @@ std::size_t most_extents_within(std::span<const std::uint64_t> ends, std::uint64
 /// Returns the largest number of extents of a chunk, if chunk k begins at `k * chunk_bytes`. Only
 /// chunks in which an extent begins or ends can have several, so this takes time for each extent,
 /// not for each chunk.
-std::size_t most_extents_in_a_chunk(std::span<const std::uint64_t> ends,
-                                    std::uint64_t chunk_bytes) {
+std::size_t most_extents_in_a_chunk(const StorageMap& map, std::uint64_t chunk_bytes) {
   std::size_t most = 0;
   std::size_t count = 0;  // extents of `current_chunk` so far
   std::uint64_t current_chunk = 0;
   std::uint64_t begin = 0;
-  for (const std::uint64_t end : ends) {
+  for (std::size_t i = 0; i < map.size(); ++i) {
+    const std::uint64_t end = map.end_of(i);
     const std::uint64_t first_chunk = begin / chunk_bytes;
     const std::uint64_t last_chunk = (end - 1) / chunk_bytes;
     count = first_chunk == current_chunk ? count + 1 : 1;
@@ -101,24 +102,18 @@ ChunkOrder ChunkOrder::sample(std::size_t pieces, std::optional<std::uint64_t> s
   return sample;
 }
 
-SequentialPlan::SequentialPlan(std::span<const Extent> extents, std::uint64_t chunk_bytes,
+SequentialPlan::SequentialPlan(StorageMap input, std::uint64_t chunk_bytes,
                                std::shared_ptr<const ChunkOrder> order, std::size_t pieces_per_step)
-    : SequentialPlan(extents, {.chunk_records = chunk_bytes,
-                               .order = std::move(order),
-                               .pieces_per_step = pieces_per_step}) {}
+    : SequentialPlan({{std::move(input)}}, {.chunk_records = chunk_bytes,
+                                            .order = std::move(order),
+                                            .pieces_per_step = pieces_per_step}) {}
 
-SequentialPlan::SequentialPlan(std::span<const Extent> extents, Cut cut)
-    : cut_(std::move(cut)), inputs_(cut_.record_bytes.size()), records_(cut_.records) {
+SequentialPlan::SequentialPlan(std::vector<InputStorage> inputs, Cut cut)
+    : cut_(std::move(cut)), inputs_(std::move(inputs)), records_(cut_.records) {
+  assert(inputs_.size() == cut_.record_bytes.size());
   if (cut_.chunk_records == 0) throw Error(ErrorKind::usage, "a chunk has at least one record");
-  for (const Extent& extent : extents) {
-    if (extent.bytes == 0) continue;
-    Input& input = inputs_[extent.input];
-    input.ends.push_back(extent.bytes + (input.ends.empty() ? 0 : input.ends.back()));
-    input.extents.push_back(extent);
-  }
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    const std::vector<std::uint64_t>& ends = inputs_[i].ends;
-    const std::uint64_t records = ends.empty() ? 0 : ends.back() / record_bytes(i);
+    const std::uint64_t records = inputs_[i].map.bytes() / record_bytes(i);
     assert(i == 0 || records == records_);
     records_ = records;
     record_bytes_ += record_bytes(i);
@@ -127,10 +122,10 @@ SequentialPlan::SequentialPlan(std::span<const Extent> extents, Cut cut)
   cut_.after = std::min(cut_.after, records_);
   const std::uint64_t margin = cut_.before + cut_.after;
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    const std::vector<std::uint64_t>& ends = inputs_[i].ends;
+    const StorageMap& map = inputs_[i].map;
     const std::uint64_t chunk_bytes = cut_.chunk_records * record_bytes(i);
-    max_extents_ += margin == 0 ? most_extents_in_a_chunk(ends, chunk_bytes)
-                                : most_extents_within(ends, chunk_bytes + margin * record_bytes(i));
+    max_extents_ += margin == 0 ? most_extents_in_a_chunk(map, chunk_bytes)
+                                : most_extents_within(map, chunk_bytes + margin * record_bytes(i));
   }
   chunks_ = divide_up(records_, cut_.chunk_records);
   planned_records_ = records_;
@@ -198,19 +193,11 @@ std::span<const Extent> SequentialPlan::extents(std::size_t chunk,
   const RecordRange records = chunk_read(chunk);
   const bool cached = cut_.order && cut_.order->is_cached(cut_.order->piece(chunk));
   std::size_t count = 0;
-  for (std::size_t k = 0; k < inputs_.size(); ++k) {
-    const Input& input = inputs_[k];
-    const std::uint64_t chunk_end = records.end() * record_bytes(k);
-    std::uint64_t position = records.first * record_bytes(k);
-    const auto first = std::ranges::upper_bound(input.ends, position);
-    auto i = static_cast<std::size_t>(first - input.ends.begin());
-    while (position < chunk_end) {
-      const Extent& whole = input.extents[i];
-      const std::uint64_t skipped = position - (input.ends[i] - whole.bytes);
-      const std::uint64_t end = std::min(input.ends[i], chunk_end);
-      storage[count++] = {whole.file, whole.offset + skipped, end - position, cached, whole.input};
-      position = end;
-      ++i;
+  for (std::uint32_t k = 0; k < inputs_.size(); ++k) {
+    const auto& [map, first_file] = inputs_[k];
+    const std::uint64_t bytes = record_bytes(k);
+    for (const Extent& part : map.section(records.first * bytes, records.count * bytes)) {
+      storage[count++] = {first_file + part.file, part.offset, part.bytes, cached, k};
     }
   }
   return storage.first(count);

@@ -30,7 +30,7 @@ void require_matrix(const Source& source) {
   if (SourceAccess::device_memory(source).data() != nullptr) {
     fail("is in the memory of a GPU", "give it to cuBLAS, or copy it to the host");
   }
-  if (extents_of(source).size() != 1) fail("a matrix lies in one file", "concatenate its files");
+  if (storage_of(source).size() > 1) fail("a matrix lies in one file", "concatenate its files");
   using enum ElementType;
   const ElementType element = source.element();
   const bool is_field = SourceAccess::field(source).has_value();

@@ -22,7 +22,7 @@ namespace {
 constexpr double mostly_cached = 0.5;
 
 const File& file_of(const Source& source) {
-  return files_of(source)[extents_of(source).front().file];
+  return files_of(source)[storage_of(source).front().file];
 }
 
 /// Returns the part of a matrix that begins at this row and column.
@@ -33,7 +33,7 @@ StoredMatrix from(StoredMatrix whole, std::uint64_t row, std::uint64_t column) {
 
 StoredMatrix stored(const Source& source, std::uint32_t file) {
   return {.file = file,
-          .offset = extents_of(source).front().offset,
+          .offset = storage_of(source).front().offset,
           .columns = source.shape()[1],
           .element_bytes = size_of(source.type()->element)};
 }

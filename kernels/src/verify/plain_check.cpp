@@ -20,32 +20,13 @@
 namespace ooc::detail::plain {
 namespace {
 
-/// The bytes of a source, which may be in several files.
-class Bytes {
- public:
-  explicit Bytes(const Source& source) : source_(source) {
-    std::uint64_t end = 0;
-    for (const Extent& extent : extents_of(source)) ends_.push_back(end += extent.bytes);
+/// Fills `memory` with the bytes of a source from `begin` on.
+void read_bytes(const Source& source, std::uint64_t begin, std::span<std::byte> memory) {
+  for (const Extent& extent : storage_of(source).section(begin, memory.size())) {
+    read_exactly(files_of(source)[extent.file], extent.offset, memory.first(extent.bytes));
+    memory = memory.subspan(extent.bytes);
   }
-
-  /// Fills `memory` with the bytes from `begin` on.
-  void read(std::uint64_t begin, std::span<std::byte> memory) const {
-    auto i = static_cast<std::size_t>(std::ranges::upper_bound(ends_, begin) - ends_.begin());
-    for (; !memory.empty(); ++i) {
-      const Extent& extent = extents_of(source_)[i];
-      const std::size_t bytes = std::min<std::uint64_t>(memory.size(), ends_[i] - begin);
-      const std::uint64_t offset = extent.offset + extent.bytes - (ends_[i] - begin);
-      read_exactly(files_of(source_)[extent.file], offset, memory.first(bytes));
-      memory = memory.subspan(bytes);
-      begin += bytes;
-    }
-  }
-
- private:
-  const Source& source_;
-  // Ends of the extents, counted from the beginning of the source.
-  std::vector<std::uint64_t> ends_;
-};
+}
 
 void swap_bytes(std::span<std::byte> elements, std::size_t element_bytes) {
   for (std::size_t i = 0; i < elements.size(); i += element_bytes) {
@@ -58,7 +39,6 @@ class Blocks {
  public:
   Blocks(const Source& source, std::stop_token stop)
       : source_(source),
-        bytes_(source),
         type_(source.type().value_or(DType{})),
         block_bytes_(block_elements * size_of(type_.element)),
         elements_before_(source.bytes_before() / size_of(type_.element)),
@@ -73,7 +53,7 @@ class Blocks {
       const std::uint64_t begin = block * block_bytes_;
       const auto elements =
           std::span(memory).first(std::min(block_bytes_, source_.bytes() - begin));
-      bytes_.read(begin, elements);
+      read_bytes(source_, begin, elements);
       loaded_.fetch_add(1);
       if (type_.is_bool) {
         for (std::byte& each : elements) each = std::min(each, std::byte{1});
@@ -108,7 +88,6 @@ class Blocks {
 
  private:
   const Source& source_;
-  Bytes bytes_;
   DType type_;
   std::uint64_t block_bytes_;
   std::uint64_t elements_before_;  // before this section, in its source

@@ -1,5 +1,6 @@
 #include "parts/checkpoint_json.hpp"
 
+#include <ooc/detail/checksum/checksum.hpp>
 #include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/detail/device/decoder.hpp>
 #include <ooc/detail/inputs/pass_inputs.hpp>
@@ -7,6 +8,7 @@
 #include <ooc/error.hpp>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <utility>
 
@@ -62,6 +64,17 @@ std::string jobs_of(const Json& question) {
   return text + described_outputs(question);
 }
 
+/// Returns a text that differs for other places of the bytes, and is short whatever their number.
+std::string fingerprint_of(const StorageMap& storage) {
+  std::uint64_t hash = 0;
+  for (const Extent& extent : storage) {
+    const std::array<std::uint64_t, 4> place{hash, extent.file, extent.offset, extent.bytes};
+    hash = xxh3_64(std::as_bytes(std::span(place)));
+  }
+  return std::to_string(storage.bytes()) + " bytes in " + std::to_string(storage.size()) + ", " +
+         std::to_string(hash);
+}
+
 constexpr std::string_view digits = "0123456789abcdef";
 
 /// Parses hexadecimal digits. Throws Error(bad_input) for other characters.
@@ -85,10 +98,6 @@ Json question_of(std::span<const PassInput> inputs, std::span<const OperatorQues
   Json asked = Json::array(), data = Json::array(), outputs = Json::array();
   for (const auto& [name, settings, input] : operators) asked.push_back({name, settings, input});
   for (const PassInput& input : inputs) {
-    Json extents = Json::array();
-    for (const Extent& extent : extents_of(input.source)) {
-      extents.push_back({extent.file, std::to_string(extent.offset), std::to_string(extent.bytes)});
-    }
     Json moves = Json::array();
     for (const FieldMove& move : input.decoding.moves) {
       moves.push_back({move.from, move.to, move.bytes, move.swapped_bytes});
@@ -97,7 +106,7 @@ Json question_of(std::span<const PassInput> inputs, std::span<const OperatorQues
                     {"record", input.record.bytes},
                     {"struct", input.decoding.bytes},
                     {"fields", std::move(moves)},
-                    {"extents", std::move(extents)}});
+                    {"storage", fingerprint_of(storage_of(input.source))}});
   }
   for (const Target& target : targets) {
     Json shape = Json::array();
@@ -201,6 +210,7 @@ void require_same_job(const std::filesystem::path& path, const PartFile& saved,
   std::string of_what, of_this = jobs_of(other);
   try {
     of_what = jobs_of(one);
+    for (const Json& data : one.at("data")) static_cast<void>(data.at("storage"));
   } catch (const Json::exception&) {
     refuse("it is no checkpoint of this version");
   }

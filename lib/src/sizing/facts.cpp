@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "sizing/reading.hpp"
+
 namespace ooc::detail {
 
 namespace {
@@ -32,7 +34,13 @@ Error refused_by(const File& file) {
 
 std::uint64_t SourceFacts::bytes() const {
   std::uint64_t sum = 0;
-  for (const Extent& extent : extents) sum += extent.bytes;
+  for (const InputStorage& input : inputs) sum += input.map.bytes();
+  return sum;
+}
+
+std::size_t SourceFacts::extents() const {
+  std::size_t sum = 0;
+  for (const InputStorage& input : inputs) sum += input.map.size();
   return sum;
 }
 
@@ -41,7 +49,7 @@ SourceFacts facts_of(const Source& source) {
   if (source.is_produced()) {
     facts.is_produced = true;
     facts.any_direct = false;
-    facts.extents.push_back({0, 0, most_produced_bytes});
+    facts.inputs = {{StorageMap({{0, 0, most_produced_bytes}})}};
     facts.not_direct =
         NotDirect{source.name(),
                   {ErrorKind::usage,
@@ -49,9 +57,7 @@ SourceFacts facts_of(const Source& source) {
                    {.remedies = {{RemedyAction::unset, "Options::direct"}}}}};
     return facts;
   }
-  for (const Extent& extent : extents_of(source)) {
-    facts.extents.push_back({extent.file, extent.offset, extent.bytes});
-  }
+  facts.inputs = {{storage_of(source)}};
   for (const File& file : files_of(source)) {
     if (file.remote() != nullptr) facts.server = file.remote()->address().server();
     facts.has_memory |= file.memory() != nullptr;
@@ -63,7 +69,8 @@ SourceFacts facts_of(const Source& source) {
       std::ranges::any_of(files_of(source), [](const File& file) { return file.direct() >= 0; });
   facts.cached = page_cache_fraction(source);
   const bool is_divided = facts.cached_or_none() > 0 && facts.cached_or_none() < 1;
-  if (is_divided) facts.runs = cached_runs(source);
+  const bool is_in_few = storage_of(source).size() <= most_direct_extents;
+  if (is_divided && is_in_few) facts.runs = cached_runs(source);
   facts.holes = hole_fraction(source);
   return facts;
 }
@@ -73,7 +80,7 @@ SourceFacts facts_of(std::span<const PassInput> inputs) {
   SourceFacts all{.any_direct = false};
   double cached = 0, holes = 0;
   bool is_known = true;
-  std::uint32_t files = 0, index = 0;
+  std::uint32_t files = 0;
   for (const PassInput& input : inputs) {
     SourceFacts facts = facts_of(input.source);
     const auto bytes = static_cast<double>(input.source.bytes());
@@ -84,13 +91,8 @@ SourceFacts facts_of(std::span<const PassInput> inputs) {
     all.has_memory |= facts.has_memory;
     if (!facts.server.empty()) all.server = std::move(facts.server);
     if (facts.not_direct && !all.not_direct) all.not_direct = std::move(facts.not_direct);
-    for (Extent extent : facts.extents) {
-      extent.file += files;
-      extent.input = index;
-      all.extents.push_back(extent);
-    }
+    all.inputs.push_back({std::move(facts.inputs.front().map), files});
     files += static_cast<std::uint32_t>(files_of(input.source).size());
-    ++index;
   }
   const auto bytes = static_cast<double>(all.bytes());
   if (bytes == 0) return all;

@@ -173,14 +173,11 @@ WriteLayout write_layout_for(const Facts& facts, const Wishes& wishes, const Lay
   const std::uint64_t records = wishes.needs.appends
                                     ? std::min(layout.plan.records(), cut.chunk_records)
                                     : layout.plan.records();
-  std::vector<Extent> extents;
+  std::vector<InputStorage> files;
   std::string why_not_direct;  // of the first one that cannot be written directly
   for (const OutputFacts& output : facts.outputs) {
-    const auto index = static_cast<std::uint32_t>(extents.size());
-    extents.push_back({.file = index,
-                       .offset = output.offset,
-                       .bytes = records * output.record_bytes,
-                       .input = index});
+    const auto index = static_cast<std::uint32_t>(files.size());
+    files.push_back({StorageMap({{0, output.offset, records * output.record_bytes}}), index});
     cut.record_bytes.push_back(output.record_bytes);
     if (why_not_direct.empty()) why_not_direct = output.why_not_direct;
   }
@@ -188,7 +185,7 @@ WriteLayout write_layout_for(const Facts& facts, const Wishes& wishes, const Lay
       choose_write_config(wishes.options, facts.device, wishes.workers, why_not_direct);
   config.chunk_bytes = cut.chunk_records * output_bytes_of(facts);
   config.block_bytes = std::min(config.block_bytes, config.chunk_bytes);
-  SequentialPlan plan(extents, std::move(cut));
+  SequentialPlan plan(std::move(files), std::move(cut));
   // A GPU has copied the inputs out of the slot when the results arrive. The CPU computes in it.
   ResultPlaces places =
       places_of(plan, wishes.needs.appends, facts.device.reads_host_memory ? input_bytes : 0);
@@ -236,9 +233,12 @@ std::vector<std::uint64_t> record_bytes_of(const StepNeeds& needs) {
 
 /// True if some chunk is not aligned in its slot.
 bool has_unaligned(const SourceFacts& source, const StepNeeds& needs) {
-  return std::ranges::any_of(source.extents, [&](const Extent& extent) {
-    return extent.offset % needs.inputs[extent.input].alignment != 0;
-  });
+  for (std::size_t i = 0; i < source.inputs.size(); ++i) {
+    for (const Extent& extent : source.inputs[i].map) {
+      if (extent.offset % needs.inputs[i].alignment != 0) return true;
+    }
+  }
+  return false;
 }
 
 std::vector<Reason> reasons_for(const Facts& facts, const Wishes& wishes, const Layout& layout) {
@@ -262,7 +262,7 @@ std::vector<Reason> reasons_for(const Facts& facts, const Wishes& wishes, const 
 
 SequentialPlan plan_of(const Facts& facts, const StepNeeds& needs,
                        std::shared_ptr<const ChunkOrder> order, const ChunkSize& chunk) {
-  return {facts.source.extents,
+  return {facts.source.inputs,
           {.chunk_records = chunk.piece_records,
            .record_bytes = record_bytes_of(needs),
            .order = std::move(order),

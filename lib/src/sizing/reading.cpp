@@ -17,8 +17,7 @@ constexpr double enough_for_lanes_to_read = 0.9;        // so that hardly a lane
 }  // namespace
 
 bool could_read_both_ways(const Facts& facts, const Options& options) {
-  return facts.source.extents.size() <= most_direct_extents && !facts.source.runs.empty() &&
-         can_mix_reads(options, facts.source);
+  return !facts.source.runs.empty() && can_mix_reads(options, facts.source);
 }
 
 Reading choose_reading(const Facts& facts, const Wishes& wishes) {

@@ -69,6 +69,20 @@ TEST_F(Residency, CountsHoles) {
   EXPECT_EQ(hole_fraction(parts), 0.5);
 }
 
+// Every second extent is a hole.
+TEST_F(Residency, OfManyExtentsASampleIsMeasured) {
+  const auto all = directory_.write("all", "");
+  std::filesystem::resize_file(all, file_bytes);
+  if (hole_fraction(open_bytes(all)) == 0.0) GTEST_SKIP() << "no holes here";
+  std::vector<File> files;
+  files.push_back(File::open(path_));
+  files.push_back(File::open(all));
+  std::vector<Extent> extents;
+  for (std::uint32_t i = 0; i < 100'000; ++i) extents.push_back({i % 2, 64 * (i / 2), 32});
+  const Source source = SourceAccess::of_files(std::move(files), extents, {ElementType::u1, false});
+  EXPECT_NEAR(hole_fraction(source), 0.5, 0.03);
+}
+
 TEST_F(Residency, TellsPiecesApart) {
   test::evict(path_);
   const Source source = open_bytes(path_);

@@ -86,7 +86,7 @@ TEST_F(TargetTest, NpyFilesComeBackAsTheyWereMeant) {
       const Source source = open(path("x.npy"));
       EXPECT_EQ(source.type(), type);
       EXPECT_EQ(Shape(source.shape().begin(), source.shape().end()), shape);
-      EXPECT_EQ(extents_of(source).front().offset, header_bytes);
+      EXPECT_EQ(storage_of(source).front().offset, header_bytes);
       EXPECT_EQ(source.bytes(), 6 * size_of(type));
     }
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "io/expect_error.hpp"
+#include "support/inputs_of.hpp"
 
 namespace ooc::detail {
 namespace {
@@ -57,6 +58,12 @@ TEST(Plan, WithoutInputsHasRecordsAndNoExtents) {
   EXPECT_EQ(plan.step(2).first, 20u);
   EXPECT_EQ(plan.step(2).count, 5u);
   EXPECT_TRUE(plan.extents(2, {}).empty());
+}
+
+TEST(Plan, NumbersTheFilesOfAllInputs) {
+  const SequentialPlan plan({{StorageMap({{0, 0, 20}})}, {StorageMap({{0, 5, 10}}), 1}},
+                            {.chunk_records = 10, .record_bytes = {2, 1}});
+  EXPECT_EQ(extents_in(plan, 0), (std::vector<Extent>{{0, 0, 20}, {1, 5, 10, false, 1}}));
 }
 
 TEST(Plan, RefusesChunksOfNothing) {
@@ -139,7 +146,7 @@ TEST(Plan, ReadsByTurns) {
 
 TEST(Plan, HasNoExtentsForStepsThatAreThere) {
   const std::vector<Extent> file{{0, 100, 35}};
-  const SequentialPlan pieces(file,
+  const SequentialPlan pieces({{file}},
                               {.chunk_records = 5, .pieces_per_step = 2, .resident_records = 20});
   EXPECT_FALSE(pieces.reads_nothing());
   EXPECT_EQ(pieces.bytes(), 35u);
@@ -149,14 +156,14 @@ TEST(Plan, HasNoExtentsForStepsThatAreThere) {
   EXPECT_FALSE(pieces.is_resident(2));
 
   // The margin of a step has to be there, too, and all of the step.
-  const SequentialPlan wide(file, {.chunk_records = 10, .after = 1, .resident_records = 20});
+  const SequentialPlan wide({{file}}, {.chunk_records = 10, .after = 1, .resident_records = 20});
   EXPECT_TRUE(wide.is_resident(0));
   EXPECT_FALSE(wide.is_resident(1));
-  const SequentialPlan cut(file, {.chunk_records = 10, .resident_records = 19});
+  const SequentialPlan cut({{file}}, {.chunk_records = 10, .resident_records = 19});
   EXPECT_FALSE(cut.is_resident(1));
   EXPECT_EQ(extents_in(cut, 1), (std::vector<Extent>{{0, 110, 10}}));
 
-  const SequentialPlan all(file, {.chunk_records = 10, .resident_records = 35});
+  const SequentialPlan all({{file}}, {.chunk_records = 10, .resident_records = 35});
   EXPECT_TRUE(all.reads_nothing());
   EXPECT_TRUE(extents_in(all, 3).empty());
   EXPECT_FALSE(SequentialPlan(file, 10).is_resident(0));
@@ -273,7 +280,7 @@ TEST(Plan, GivesTheSameRecordsOfEachInputWithTheirMargin) {
     if (random() % 2 != 0) cut.after = random() % 30;
     const Inputs made = random_inputs(random, records, cut.record_bytes);
     const std::vector<BytePlaces>& inputs = made.places;
-    const SequentialPlan plan(made.extents, cut);
+    const SequentialPlan plan(ooc::test::inputs_of(made.extents, cut.record_bytes.size()), cut);
     ASSERT_EQ(plan.records(), records);
     ASSERT_EQ(plan.size(), (records + cut.chunk_records - 1) / cut.chunk_records);
     for (std::size_t chunk = 0; chunk < plan.size(); ++chunk) {
@@ -321,11 +328,11 @@ TEST(Plan, SharedPlansHaveEachRecordOnce) {
   std::vector<std::unique_ptr<SequentialPlan>> plans;
   for (const std::size_t pieces : {1u, 4u}) {
     plans.push_back(std::make_unique<SequentialPlan>(
-        files, Cut{.chunk_records = 10,
-                   .share = std::make_shared<Share>(blocks, 1003, 40),
-                   .pieces_per_step = pieces,
-                   .before = 2,
-                   .after = 3}));
+        std::vector<InputStorage>{{files}}, Cut{.chunk_records = 10,
+                                                .share = std::make_shared<Share>(blocks, 1003, 40),
+                                                .pieces_per_step = pieces,
+                                                .before = 2,
+                                                .after = 3}));
   }
   std::vector<std::size_t> steps(2);
   for (std::size_t i = 0; plans[0]->has(plans[0]->first_piece(steps[0])) ||

@@ -76,7 +76,7 @@ class Dataset {
 /// A pass of a reader and some lanes. The lanes copy each chunk to its position in the result.
 class ReaderPass {
  public:
-  ReaderPass(const Dataset& dataset, std::span<const Extent> extents, const PassOptions& options)
+  ReaderPass(const Dataset& dataset, const std::vector<Extent>& extents, const PassOptions& options)
       : options_(options),
         plan_(extents, options.chunk_bytes),
         pool_(heap_memory(), options.slots,

@@ -125,10 +125,10 @@ TEST_F(ReadAllTest, InTheOtherByteOrder) {
 TEST_F(ReadAllTest, InPieces) {
   test::write_file(dir_.path() / "x", values_, 5);
   std::vector<File> files;
-  files.push_back(File::open(dir_.path() / "x"));
+  for (int i = 0; i < 2; ++i) files.push_back(File::open(dir_.path() / "x"));
   const std::uint64_t bytes = 4 * count;
   const Source source = SourceAccess::of_files(
-      std::move(files), {{0, 5, 3}, {0, 8, 0}, {0, 8, 700'000}, {0, 700'008, bytes - 700'003}},
+      std::move(files), {{0, 5, 3}, {0, 8, 0}, {1, 8, 700'000}, {0, 700'008, bytes - 700'003}},
       {ElementType::u4});
   expect_every_place(look_at_all(source));
 }

@@ -12,6 +12,7 @@
 #include <sstream>
 #include <string>
 
+#include "support/inputs_of.hpp"
 #include "support/random.hpp"
 
 namespace ooc::detail::test {
@@ -147,7 +148,7 @@ std::shared_ptr<const ChunkOrder> by_turns(const std::vector<bool>& cached) {
 SequentialPlan Scenario::plan(std::shared_ptr<Share> share) const {
   std::vector<std::uint64_t> bytes;
   for (const RecordShape& record : records) bytes.push_back(record.bytes);
-  return {extents,
+  return {ooc::test::inputs_of(extents, records.size()),
           {.chunk_records = chunk_records,
            .record_bytes = bytes,
            .order = cached.empty() ? nullptr : by_turns(cached),
@@ -168,9 +169,9 @@ std::size_t Scenario::input_slot_bytes() const {
 }
 
 SequentialPlan Scenario::output_plan(std::shared_ptr<Share> share) const {
-  const std::array whole{Extent{0, 0, output_bytes(plan().records())}};
+  const StorageMap whole({{0, 0, output_bytes(plan().records())}});
   if (share && writes) {
-    return {whole,
+    return {{{whole}},
             {.chunk_records = chunk_records,
              .record_bytes = {output_element_bytes},
              .share = std::move(share)}};

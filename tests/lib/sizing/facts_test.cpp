@@ -41,7 +41,7 @@ class FactsTest : public testing::Test {
 TEST_F(FactsTest, SourcesAreMeasured) {
   const Source source = SourceAccess::of_bytes(sparse("sparse.bin", 64 * MiB));
   const SourceFacts facts = facts_of(source);
-  ASSERT_EQ(facts.extents.size(), 1u);
+  EXPECT_EQ(facts.extents(), 1u);
   EXPECT_EQ(facts.bytes(), 64 * MiB);
   EXPECT_EQ(facts.any_direct, !facts.not_direct);
   EXPECT_LT(facts.cached_or_none(), 0.1);
@@ -68,9 +68,11 @@ TEST_F(FactsTest, OfSeveralInputsAreThoseOfAllFiles) {
   const PassInput inputs[] = {{wide, 4}, {narrow, 1}};
   const SourceFacts facts = facts_of(inputs);
   EXPECT_EQ(facts.bytes(), 10 * MiB);
-  ASSERT_EQ(facts.extents.size(), 2u);
-  EXPECT_EQ(facts.extents[0], (Extent{.file = 0, .offset = 0, .bytes = 8 * MiB}));
-  EXPECT_EQ(facts.extents[1], (Extent{.file = 1, .offset = 0, .bytes = 2 * MiB, .input = 1}));
+  ASSERT_EQ(facts.inputs.size(), 2u);
+  EXPECT_EQ(facts.inputs[0].first_file, 0u);
+  EXPECT_EQ(facts.inputs[0].map.front(), (Extent{0, 0, 8 * MiB}));
+  EXPECT_EQ(facts.inputs[1].first_file, 1u);
+  EXPECT_EQ(facts.inputs[1].map.front(), (Extent{0, 0, 2 * MiB}));
   EXPECT_EQ(facts.any_direct, facts_of(wide).any_direct);
   EXPECT_TRUE(facts.runs.empty());
 }

@@ -16,7 +16,7 @@ class LayoutTest : public testing::Test {
  protected:
   /// A file that allows direct reads and is not in the page cache.
   static SourceFacts on_disk(std::uint64_t bytes, std::uint64_t offset = 0) {
-    return {.extents = {{0, offset, bytes}}, .cached = 0};
+    return {.inputs = {{StorageMap({{0, offset, bytes}})}}, .cached = 0};
   }
 
   /// The requirements of an operation on one input.

@@ -125,10 +125,9 @@ TEST_F(LayoutTest, HasAThreadForEachReadOfADiskInFlight) {
 }
 
 TEST_F(LayoutTest, RefusesDirectReadsOfManySmallFiles) {
-  SourceFacts source;
-  for (std::uint32_t file = 0; file < 100; ++file) {
-    source.extents.push_back({file, 0, 2 * page_bytes});
-  }
+  std::vector<Extent> extents;
+  for (std::uint32_t file = 0; file < 100; ++file) extents.push_back({file, 0, 2 * page_bytes});
+  const SourceFacts source{.inputs = {{extents}}};
   const auto layout_with = [&](DirectIo direct) {
     return layout_for({.direct = direct}, DeviceKind::cuda, source, needs_of(1));
   };

@@ -305,7 +305,7 @@ TEST(Workers, AreAsManyAsAskedFor) {
 
 TEST_F(LayoutTest, CutsSeveralInputsBySteps) {
   SourceFacts zipped = on_disk(64 * MiB);
-  zipped.extents.push_back({.file = 1, .offset = 0, .bytes = 16 * MiB, .input = 1});
+  zipped.inputs.push_back({StorageMap({{0, 0, 16 * MiB}}), 1});
   StepNeeds needs = needs_of(4);
   needs.inputs.emplace_back(1);
   const Layout layout = layout_for({}, DeviceKind::cuda, zipped, needs);
@@ -318,15 +318,15 @@ TEST_F(LayoutTest, CutsSeveralInputsBySteps) {
   EXPECT_EQ(layout.buffers.step, layout.plan.max_step_bytes(0) + layout.plan.max_step_bytes(1));
   needs.inputs = {3, 1};
   needs.partition = 1;
-  zipped.extents = {{0, 0, 300}, {.file = 1, .offset = 0, .bytes = 100, .input = 1}};
+  zipped.inputs = {{StorageMap({{0, 0, 300}})}, {StorageMap({{0, 0, 100}}), 1}};
   const Layout small = layout_for({}, DeviceKind::cuda, zipped, needs);
   EXPECT_EQ(place_in_step(small.plan, 1), 512u);
 }
 
 TEST_F(LayoutTest, HasOneBufferForDecodedStructs) {
   SourceFacts zipped = on_disk(30 * MiB);
-  zipped.extents.push_back({.file = 1, .offset = 0, .bytes = 30 * MiB, .input = 1});
-  zipped.extents.push_back({.file = 2, .offset = 0, .bytes = 30 * MiB, .input = 2});
+  zipped.inputs.push_back({StorageMap({{0, 0, 30 * MiB}}), 1});
+  zipped.inputs.push_back({StorageMap({{0, 0, 30 * MiB}}), 2});
   StepNeeds needs;
   needs.inputs = {{10, 1}, {10, 2}, {10, 1}};
   needs.partition = 1000;

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <ooc/detail/file/extent.hpp>
 #include <ooc/detail/file/file.hpp>
+#include <ooc/detail/file/storage_map.hpp>
 #include <ooc/source.hpp>
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace ooc::detail {
 struct SourceAccess {
   /// Returns the concatenation of `extents` of `files`. Throws Error(bad_input) if an extent
   /// reaches past the end of its file or the bytes are not a whole number of elements.
-  static Source of_files(std::vector<File> files, std::vector<Extent> extents, DType type);
+  static Source of_files(std::vector<File> files, const std::vector<Extent>& extents, DType type);
 
   /// Returns all bytes of a file as plain bytes.
   static Source of_bytes(File file);
@@ -28,7 +28,7 @@ struct SourceAccess {
                             std::span<const std::uint64_t> row_shape);
 
   static std::span<const File> files(const Source& source) noexcept;
-  static std::span<const Extent> extents(const Source& source) noexcept { return source.extents_; }
+  static const StorageMap& storage(const Source& source) noexcept { return source.storage_; }
 
   /// Returns the place of the elements in the structs that are stored; nothing if the elements
   /// themselves are.
@@ -66,9 +66,9 @@ inline std::span<const File> files_of(const Source& source) noexcept {
   return SourceAccess::files(source);
 }
 
-/// Returns the ranges of bytes that the data consist of, in their order.
-inline std::span<const Extent> extents_of(const Source& source) noexcept {
-  return SourceAccess::extents(source);
+/// Returns where the data lie in these files.
+inline const StorageMap& storage_of(const Source& source) noexcept {
+  return SourceAccess::storage(source);
 }
 
 /// Returns the path of the first file; empty for a producer.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ooc/detail/file/extent.hpp>
+#include <ooc/detail/file/storage_map.hpp>
 #include <ooc/detail/pool/share.hpp>
 #include <ooc/source.hpp>
 
@@ -85,17 +86,22 @@ struct Cut {
   std::uint64_t resident_records = 0;
 };
 
+/// Where an input of a pass is stored.
+struct InputStorage {
+  StorageMap map;
+  std::uint32_t first_file = 0;  // index of its first file among those of all inputs
+};
+
 /// A plan that cuts one or several inputs of equally many records into chunks. A chunk has the same
 /// records of each, one input after the other. It may extend over several files. Without inputs,
 /// chunks have records but no extents.
 class SequentialPlan final : public Plan {
  public:
-  /// `extents`: those of the first input in its order, then those of the next, and so on. Throws
-  /// Error(usage) if chunks have no records.
-  SequentialPlan(std::span<const Extent> extents, Cut cut);
+  /// Throws Error(usage) if chunks have no records.
+  SequentialPlan(std::vector<InputStorage> inputs, Cut cut);
 
   /// Cuts one input into chunks of `chunk_bytes`.
-  SequentialPlan(std::span<const Extent> extents, std::uint64_t chunk_bytes,
+  SequentialPlan(StorageMap input, std::uint64_t chunk_bytes,
                  std::shared_ptr<const ChunkOrder> order = nullptr,
                  std::size_t pieces_per_step = 1);
 
@@ -160,17 +166,12 @@ class SequentialPlan final : public Plan {
   }
 
  private:
-  struct Input {
-    std::vector<Extent> extents{};      // without empty ones
-    std::vector<std::uint64_t> ends{};  // ends[i]: bytes of extents[0..i]
-  };
-
   std::uint64_t first_record(std::size_t chunk) const noexcept;
   RecordRange with_margin(RecordRange records) const noexcept;
   std::uint64_t most_read(std::size_t pieces) const noexcept;
 
   Cut cut_;
-  std::vector<Input> inputs_;
+  std::vector<InputStorage> inputs_;
   std::uint64_t records_ = 0;          // of each input
   std::uint64_t planned_records_ = 0;  // of each input, in all chunks
   std::uint64_t record_bytes_ = 0;     // of all inputs

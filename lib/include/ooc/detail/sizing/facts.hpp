@@ -1,9 +1,9 @@
 #pragma once
 
 #include <ooc/detail/dataset/residency.hpp>
-#include <ooc/detail/file/extent.hpp>
 #include <ooc/detail/file/output_file.hpp>
 #include <ooc/detail/pass/pass_input.hpp>
+#include <ooc/detail/pool/plan.hpp>
 #include <ooc/device.hpp>
 #include <ooc/error.hpp>
 #include <ooc/source.hpp>
@@ -25,18 +25,21 @@ struct NotDirect {
 
 /// The facts about a source, or about all inputs of a pass, that sizes depend on.
 struct SourceFacts {
-  std::vector<Extent> extents{};  // files count from 0 over all inputs
+  std::vector<InputStorage> inputs{};
   std::optional<NotDirect> not_direct{};
   bool any_direct = true;          // some file can be read directly
   std::optional<double> cached{};  // fraction in the page cache; empty: not known
   std::vector<CachedRun> runs{};   // of one source, if a part is cached
   double holes = 0;                // fraction
   std::string server{};            // of a remote file, if there is one
-  /// The source is a producer of unknown size, and `extents` is larger than any producer.
+  /// The source is a producer of unknown size, and `inputs` has more bytes than any producer.
   bool is_produced = false;
   bool has_memory = false;  // an array is among its files, which only threads read
 
   std::uint64_t bytes() const;
+
+  /// Number of extents of all inputs.
+  std::size_t extents() const;
 
   /// The fraction in the page cache, or 0.
   double cached_or_none() const { return cached.value_or(0); }
