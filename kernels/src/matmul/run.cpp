@@ -213,6 +213,122 @@ void describe_ways(const ProductJob& job, const IoConfig& reads, const Engine& r
   }
 }
 
+/// The run of a product: a reader brings pieces of the operands into one pool, a multiplier makes
+/// tiles of them, and a writer takes these out of another.
+class ProductRun {
+ public:
+  ProductRun(const Workplace& place, const ProductJob& job, gemm::Gemm& gemm, TargetFile& file,
+             const PassOptions& wanted, ProductProgress& progress)
+      : device_(place.device),
+        job_(job),
+        wanted_(wanted),
+        progress_(progress),
+        read_plan_(PanelLoader::entries_of(job), job.pools.slot_bytes),
+        write_plan_(TileSender::entries_of(job), job.pools.slot_bytes),
+        in_pool_(device_.host_memory(), job.pools.in_slots, job.pools.slot_bytes,
+                 read_plan_.max_extents()),
+        out_pool_(device_.host_memory(), job.pools.out_slots, job.pools.slot_bytes,
+                  write_plan_.max_extents()),
+        tiles_(tiling().c_buffers),
+        tile_buffers_(
+            make_tiles(device_, tiling().c_buffers,
+                       tiling().tile_rows * tiling().tile_columns * job.problem.product_bytes)),
+        multiplier_(device_, job, gemm, tile_buffers_, tiles_, in_pool_, read_plan_, wanted,
+                    progress),
+        sender_(device_, job, tile_buffers_, tiles_, out_pool_, write_plan_, wanted.observe),
+        reads_(deepened(job.reads, place.options, read_plan_)),
+        writes_(
+            deepened(choose_writes(place.options, device_.facts(), job.workers, file, write_plan_),
+                     place.options, write_plan_)),
+        reader_({job.files.begin(), job.files.end()}, read_plan_, in_pool_,
+                make_engine(place.options, reads_, in_pool_, in_pool_.size(), wanted.abandon),
+                reads_.block_bytes, reads_.direct),
+        writer_({&file}, write_plan_, out_pool_, make_engine(place.options, writes_, out_pool_),
+                writes_.block_bytes, writes_.direct),
+        read_reporter_(TraceEvent::Kind::read, in_pool_.size(), wanted.observe),
+        write_reporter_(TraceEvent::Kind::write, out_pool_.size(), wanted.observe) {
+    reader_.set_observer(read_reporter_);
+    writer_.set_observer(write_reporter_);
+  }
+
+  /// `note`: see run_product().
+  void run(const std::function<void(std::uint64_t tiles)>& note) {
+    const auto note_tiles = [&] {
+      if (note) note(write_plan_.entries_before(writer_.chunks_done()));
+    };
+    try {
+      run_threads(note_tiles);
+      note_tiles();
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::interrupted) note_tiles();
+      throw;
+    }
+  }
+
+  void describe(Stats& stats) const {
+    stats.outcome.bytes =
+        reader_.bytes_done();  // total of all passes over the files, so `passes` is 1
+    stats.outcome.bytes_written = writer_.bytes_done();
+    stats.layout.chunks = read_plan_.size();
+    stats.layout.slots = in_pool_.size() + out_pool_.size();
+    stats.layout.pool_bytes = in_pool_.memory().size() + out_pool_.memory().size();
+    if (!device_.reads_host_memory()) {
+      stats.layout.device_bytes = device_.device_memory().peak_bytes();
+    }
+    describe_ways(job_, reads_, reader_.engine(), writes_, writer_.engine(), stats);
+    stats.outcome.retries = reader_.retries();
+    stats.timing.disk = {.busy = reader_.seconds_busy(), .waits_out = reader_.seconds_waiting()};
+    stats.timing.h2d = {.busy = multiplier_.loader().copy_seconds(),
+                        .waits_in = multiplier_.loader().wait_seconds()};
+    stats.timing.kernel = {.busy = multiplier_.product_seconds()};
+    stats.timing.d2h = {.busy = sender_.copies().copy_seconds(),
+                        .waits_out = sender_.copies().wait_seconds()};
+    stats.timing.write = {.busy = writer_.seconds_busy(), .waits_in = writer_.seconds_waiting()};
+  }
+
+  std::uint64_t link_bytes() const {
+    return multiplier_.loader().link_bytes() + sender_.link_bytes();
+  }
+
+ private:
+  const Tiling& tiling() const { return job_.schedule.tiling; }
+
+  void run_threads(const std::function<void()>& note_tiles) {
+    const std::size_t tiles = tiling().row_tiles * tiling().column_tiles - job_.schedule.tiles_done;
+    const std::uint64_t before = progress_.bytes;  // read and written for earlier blocks
+    PassThreads threads({&in_pool_, &out_pool_, &tiles_});
+    threads.start([this] { multiplier_.run(); });
+    threads.start([this, tiles] { sender_.run(tiles); });
+    threads.start([this] { writer_.run(); });
+    threads.start([this] {
+      const auto is_stopped = [this] { return wanted_.stop.stop_requested(); };
+      reader_.run([&] { return is_stopped() ? 0 : read_plan_.size(); });
+      if (is_stopped()) in_pool_.end_at(0);  // the multiplier may be waiting for a piece
+    });
+    threads.join([&] {
+      progress_.bytes = before + reader_.bytes_done() + writer_.bytes_done();
+      progress_.in_flight = reader_.in_flight() + writer_.in_flight();
+      note_tiles();
+    });
+  }
+
+  Device& device_;
+  const ProductJob& job_;
+  const PassOptions& wanted_;
+  ProductProgress& progress_;
+  RegionPlan read_plan_, write_plan_;
+  ChunkPool in_pool_, out_pool_;
+  // Tile t is in buffer t % c_buffers, which is empty when tile t - c_buffers has been sent.
+  Turns tiles_;
+  std::vector<TileBuffer> tile_buffers_;
+  Multiplier multiplier_;
+  TileSender sender_;
+  IoConfig reads_, writes_;
+  Reader reader_;
+  Writer writer_;
+  TransferReporter read_reporter_, write_reporter_;
+};
+
 }  // namespace
 
 Error interrupted() {
@@ -223,83 +339,12 @@ std::uint64_t run_product(const Workplace& place, const ProductJob& job, gemm::G
                           TargetFile& file, const PassOptions& wanted, Stats& stats,
                           ProductProgress& progress,
                           const std::function<void(std::uint64_t tiles)>& note) {
-  Device& device = place.device;
-  const Options& options = place.options;
-  const Tiling& tiling = job.schedule.tiling;
   const Clock::time_point start = Clock::now();
-
-  const RegionPlan read_plan(PanelLoader::entries_of(job), job.pools.slot_bytes);
-  const RegionPlan write_plan(TileSender::entries_of(job), job.pools.slot_bytes);
-  ChunkPool in_pool(device.host_memory(), job.pools.in_slots, job.pools.slot_bytes,
-                    read_plan.max_extents());
-  ChunkPool out_pool(device.host_memory(), job.pools.out_slots, job.pools.slot_bytes,
-                     write_plan.max_extents());
-  // Tile t is in buffer t % c_buffers, which is empty when tile t - c_buffers has been sent.
-  Turns tiles(tiling.c_buffers);
-
-  std::vector<TileBuffer> tile_buffers = make_tiles(
-      device, tiling.c_buffers, tiling.tile_rows * tiling.tile_columns * job.problem.product_bytes);
-  Multiplier multiplier(device, job, gemm, tile_buffers, tiles, in_pool, read_plan, wanted,
-                        progress);
-  TileSender sender(device, job, tile_buffers, tiles, out_pool, write_plan, wanted.observe);
-
-  const IoConfig reads = deepened(job.reads, options, read_plan);
-  const IoConfig writes = deepened(
-      choose_writes(options, device.facts(), job.workers, file, write_plan), options, write_plan);
-  Reader reader({job.files.begin(), job.files.end()}, read_plan, in_pool,
-                make_engine(options, reads, in_pool, in_pool.size(), wanted.abandon),
-                reads.block_bytes, reads.direct);
-  Writer writer({&file}, write_plan, out_pool, make_engine(options, writes, out_pool),
-                writes.block_bytes, writes.direct);
-  TransferReporter read_reporter(TraceEvent::Kind::read, in_pool.size(), wanted.observe);
-  TransferReporter write_reporter(TraceEvent::Kind::write, out_pool.size(), wanted.observe);
-  reader.set_observer(read_reporter);
-  writer.set_observer(write_reporter);
-
-  const std::size_t tile_count = tiling.row_tiles * tiling.column_tiles - job.schedule.tiles_done;
-  const auto note_tiles = [&] {
-    if (note) note(write_plan.entries_before(writer.chunks_done()));
-  };
+  ProductRun product(place, job, gemm, file, wanted, progress);
   stats.timing.startup_seconds += seconds_since(start);
-  const std::uint64_t before = progress.bytes;  // read and written for earlier blocks
-  try {
-    PassThreads threads({&in_pool, &out_pool, &tiles});
-    threads.start([&] { multiplier.run(); });
-    threads.start([&] { sender.run(tile_count); });
-    threads.start([&] { writer.run(); });
-    threads.start([&] {
-      const auto is_stopped = [&] { return wanted.stop.stop_requested(); };
-      reader.run([&] { return is_stopped() ? 0 : read_plan.size(); });
-      if (is_stopped()) in_pool.end_at(0);  // the multiplier may be waiting for a piece
-    });
-    threads.join([&] {
-      progress.bytes = before + reader.bytes_done() + writer.bytes_done();
-      progress.in_flight = reader.in_flight() + writer.in_flight();
-      note_tiles();
-    });
-    note_tiles();
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::interrupted) note_tiles();
-    throw;
-  }
-
-  stats.outcome.bytes =
-      reader.bytes_done();  // total of all passes over the files, so `passes` is 1
-  stats.outcome.bytes_written = writer.bytes_done();
-  stats.layout.chunks = read_plan.size();
-  stats.layout.slots = in_pool.size() + out_pool.size();
-  stats.layout.pool_bytes = in_pool.memory().size() + out_pool.memory().size();
-  if (!device.reads_host_memory()) stats.layout.device_bytes = device.device_memory().peak_bytes();
-  describe_ways(job, reads, reader.engine(), writes, writer.engine(), stats);
-  stats.outcome.retries = reader.retries();
-  stats.timing.disk = {.busy = reader.seconds_busy(), .waits_out = reader.seconds_waiting()};
-  stats.timing.h2d = {.busy = multiplier.loader().copy_seconds(),
-                      .waits_in = multiplier.loader().wait_seconds()};
-  stats.timing.kernel = {.busy = multiplier.product_seconds()};
-  stats.timing.d2h = {.busy = sender.copies().copy_seconds(),
-                      .waits_out = sender.copies().wait_seconds()};
-  stats.timing.write = {.busy = writer.seconds_busy(), .waits_in = writer.seconds_waiting()};
-  return multiplier.loader().link_bytes() + sender.link_bytes();
+  product.run(note);
+  product.describe(stats);
+  return product.link_bytes();
 }
 
 }  // namespace ooc::detail::product

@@ -16,6 +16,10 @@ bool PassParts::resident_places(std::size_t step, std::span<std::byte*> found) c
   return true;
 }
 
+std::uint64_t PassParts::resident_bytes() const {
+  return resident != nullptr ? resident->used_bytes() : 0;
+}
+
 ResidentMemory* resident_memory_for(std::span<const PassInput> inputs, const Operation& operation,
                                     const Layout& layout) {
   ResidentMemory* const memory = resident_memory_of(inputs);

@@ -48,6 +48,9 @@ struct PassParts {
   /// device. Returns false if the step has none there.
   bool resident_places(std::size_t step, std::span<std::byte*> found) const;
 
+  /// Bytes of the inputs that the pass has used where they are on the device.
+  std::uint64_t resident_bytes() const;
+
   /// The records of a step whose only chunk is loaded.
   RecordRange records_in(const Chunk& chunk) const {
     RecordRange records = plan.chunk_read(chunk.index);

@@ -13,9 +13,9 @@
 #include <utility>
 
 #include "device/resident_memory.hpp"
-#include "pass/appender.hpp"
 #include "pass/loading.hpp"
 #include "pass/pass.hpp"
+#include "pass/storing.hpp"
 #include "sizing/dry_run_pass.hpp"
 
 namespace ooc::detail {
@@ -27,12 +27,6 @@ class NotLocked final : public Error {
  public:
   using Error::Error;
 };
-
-std::vector<OutputFile*> files_of(std::span<const Output> outputs) {
-  std::vector<OutputFile*> files;
-  for (const Output& output : outputs) files.push_back(&output.file);
-  return files;
-}
 
 /// Returns half the chunk of a layout (bytes); 0 if the user has fixed it, or if it does not fit
 /// the blocks of other devices.
@@ -68,8 +62,8 @@ void Station::release() {
   for (const auto& lane : all_lanes_) lane->release();
 }
 
-/// Makes the pool and buffers as large as the layout says. Without memory to read ahead, the pass
-/// runs without that.
+/// Chooses the lanes, and makes the pool and buffers as large as the layout says. Without memory to
+/// read ahead, the pass runs without that.
 void Station::reserve(const Layout& layout, std::size_t outputs) {
   const std::size_t segments = std::max(layout.plan.max_extents(), outputs);
   // A pool of larger slots will do, unless they take what others need of a limited memory.
@@ -83,6 +77,8 @@ void Station::reserve(const Layout& layout, std::size_t outputs) {
     return any_larger ? pool_->size() >= layout.all_slots() : pool_->size() == layout.all_slots();
   };
   const bool fits = pool_ && is_large_enough() && slots_fit() && pool_segments_ >= segments;
+  lanes_ = std::span(all_lanes_).first(layout.lanes);
+  for (const auto& idle : std::span(all_lanes_).subspan(layout.lanes)) idle->release();
   // The old pool is freed first, since there may be no room for both.
   if (!fits) pool_.reset();
   for (const auto& lane : lanes_) lane->reserve(layout.buffers);
@@ -120,13 +116,8 @@ void Station::prepare_lanes(const PassJob& job, std::size_t buffer_bytes,
   detail::prepare(lanes_, *device_, job.wanted.observe, buffer_bytes);
 }
 
-/// Adds the times of all threads.
-void Station::add_times(const Writer* writer, Stats& stats) const {
-  if (writer != nullptr) {
-    stats.timing.write.busy = writer->seconds_busy();
-    stats.timing.write.waits_in = writer->seconds_waiting();
-    stats.outcome.bytes_written = writer->bytes_done();
-  }
+/// Adds what the lanes did, and how long it took.
+void Station::describe_lanes(Stats& stats) const {
   stats.timing.startup_seconds = stats.timing.seconds;
   stats.timing.device_seconds = device_->reads_host_memory() ? 0 : device_seconds_;
   for (const auto& lane : lanes_) {
@@ -240,32 +231,20 @@ Stats Station::attempt(const PassJob& job, const Facts& facts, const Layout& lay
     return stats;
   }
 
-  lanes_ = std::span(all_lanes_).first(layout.lanes);
-  for (const auto& idle : std::span(all_lanes_).subspan(layout.lanes)) idle->release();
   reserve(layout, outputs.size());
   if (layout.slots_ahead != 0 && !reads_ahead_) {
     stats.layout.read_ahead_bytes = 0;
     stats.layout.reasons.push_back({ReasonKind::no_read_ahead});
   }
   Loading loading(options_, wanted, layout, inputs, *pool_, reads_ahead_);
-  const Observe& observe = wanted.observe;
-  std::optional<Writer> writer;
-  TransferReporter write_reporter(TraceEvent::Kind::write, pool_->size(), observe, layout.slots);
-  std::optional<Appender> appender;
+  std::optional<Storing> storing;
   if (!outputs.empty()) {
-    const WriteLayout& writes = *layout.writes;
     const bool appends = operation.selects() || is_produced(inputs);
-    if (appends) appender.emplace(outputs, layout.plan, pool_->window());
-    writer.emplace(files_of(outputs), appender ? static_cast<const Plan&>(*appender) : writes.plan,
-                   *pool_, make_engine(options_, writes.config, *pool_, layout.most_slots),
-                   writes.config.block_bytes, writes.config.direct);
-    writer->set_observer(write_reporter);
+    storing.emplace(options_, wanted, layout, outputs, appends, *pool_);
   }
   Tickets tickets(layout.plan.steps(), wanted.stop);
   ResidentMemory* const resident = resident_memory_for(inputs, operation, layout);
-  const bool fills_resident = resident != nullptr && layout.plan.resident_records() == 0;
   if (resident != nullptr) resident->begin_pass();
-  const auto resident_bytes = [&] { return resident != nullptr ? resident->used_bytes() : 0; };
   const PassParts parts{.plan = layout.plan,
                         .pool = *pool_,
                         .tickets = tickets,
@@ -274,31 +253,16 @@ Stats Station::attempt(const PassJob& job, const Facts& facts, const Layout& lay
                         .checksum = checksum ? &*checksum : nullptr,
                         .inputs = stored_records(inputs, layout.plan),
                         .watch = watch,
-                        .observe = observe,
+                        .observe = wanted.observe,
                         .outputs = outputs,
                         .places = layout.writes ? layout.writes->places : ResultPlaces{},
-                        .appender = appender ? &*appender : nullptr,
+                        .appender = storing ? storing->appender() : nullptr,
                         .is_produced = is_produced(inputs),
                         .resident = resident,
                         .records_before = inputs.empty() ? 0 : records_before(inputs.front()),
                         .lanes_before = lanes_before_};
-  Pass pass(parts, lanes_, loading.reader(), loading.producer(), writer ? &*writer : nullptr);
-  const auto prepare = [&] {
-    prepare_lanes(job, layout.buffer_bytes(), fills_resident ? resident : nullptr);
-    for (const PassInput& input : inputs) SourceAccess::begin_producer(input.source);
-    loading.stop_reading_ahead();
-    if (!is_shared) operation.prepare(layout.lanes, layout.plan.steps());
-  };
-  const bool only_writes = inputs.empty() && layout.writes;
-  ProgressReporter reporter(wanted.progress, parts.is_produced ? 0
-                                             : only_writes     ? layout.writes->plan.bytes()
-                                                               : layout.plan.bytes());
-  pass.run(prepare, [&] {
-    const std::uint64_t read = loading.bytes_done() + resident_bytes();
-    const std::uint64_t written = writer ? writer->bytes_done() : 0;
-    reporter.report(only_writes ? written : read, read + written,
-                    loading.in_flight() + (writer ? writer->in_flight() : 0));
-  });
+  Writer* const writer = storing ? &storing->writer() : nullptr;
+  run_threads(job, parts, layout, is_shared, loading, writer);
 
   stats.timing.seconds = watch.seconds();
   bind_thread();  // the caller is about to free what the operation holds there
@@ -306,23 +270,56 @@ Stats Station::attempt(const PassJob& job, const Facts& facts, const Layout& lay
     auto remark = input.source.check_unchanged();
     if (remark) stats.outcome.remarks.push_back(std::move(*remark));
   }
-  stats.layout.device = device_->name();
   loading.describe(stats);
-  if (writer) describe_notes(writer->engine(), stats);
-  if (const auto best = loading.best_depth()) best_depth_ = best;
+  if (storing) storing->describe(stats);
+  describe_lanes(stats);
+  describe_end(parts, inputs, layout, loading, stats);
+  if (checksum) stats.timing.checksum_seconds = checksum->seconds_busy();
+  if (checksum && !stats.outcome.partial) stats.outcome.checksum = checksum->text();
+  return stats;
+}
+
+/// Runs the threads of a pass. `writer`: null without outputs.
+void Station::run_threads(const PassJob& job, const PassParts& parts, const Layout& layout,
+                          bool is_shared, Loading& loading, Writer* writer) {
+  Pass pass(parts, lanes_, loading.reader(), loading.producer(), writer);
+  const auto prepare = [&] {
+    const bool fills_resident = parts.resident != nullptr && layout.plan.resident_records() == 0;
+    prepare_lanes(job, layout.buffer_bytes(), fills_resident ? parts.resident : nullptr);
+    for (const PassInput& input : job.inputs) SourceAccess::begin_producer(input.source);
+    loading.stop_reading_ahead();
+    if (!is_shared) job.operation.prepare(layout.lanes, layout.plan.steps());
+  };
+  const bool only_writes = job.inputs.empty() && layout.writes;
+  ProgressReporter reporter(job.wanted.progress, parts.is_produced ? 0
+                                                 : only_writes     ? layout.writes->plan.bytes()
+                                                                   : layout.plan.bytes());
+  pass.run(prepare, [&] {
+    const std::uint64_t read = loading.bytes_done() + parts.resident_bytes();
+    const std::uint64_t written = writer != nullptr ? writer->bytes_done() : 0;
+    reporter.report(only_writes ? written : read, read + written,
+                    loading.in_flight() + (writer != nullptr ? writer->in_flight() : 0));
+  });
+}
+
+/// Adds how much of the data the pass has processed, and what it took in memory. Ends the reading
+/// of a producer, and keeps what was loaded on the device if it is all of the data.
+void Station::describe_end(const PassParts& parts, std::span<const PassInput> inputs,
+                           const Layout& layout, Loading& loading, Stats& stats) {
+  stats.layout.device = device_->name();
   stats.layout.slots = pool_->size();
   stats.layout.pool_bytes = pool_->memory().size();
   if (!device_->reads_host_memory()) {
     stats.layout.device_bytes = device_->device_memory().peak_bytes();
   }
-  add_times(writer ? &*writer : nullptr, stats);
-  stats.outcome.resident_bytes = resident_bytes();
+  if (const auto best = loading.best_depth()) best_depth_ = best;
+  stats.outcome.resident_bytes = parts.resident_bytes();
   stats.outcome.partial = stats.outcome.bytes != layout.plan.bytes();
-  if (fills_resident && !stats.outcome.partial) {
+  if (parts.resident != nullptr && layout.plan.resident_records() == 0 && !stats.outcome.partial) {
     std::vector<RecordShape> shapes;
     for (const PassInput& input : inputs) shapes.push_back(input.record);
-    resident->hold(layout.plan.records(), layout.chunk_bytes / layout.record_bytes, shapes);
-    if (resident->bytes() == 0) stats.layout.reasons.push_back({ReasonKind::input_not_kept});
+    parts.resident->hold(layout.plan.records(), layout.chunk_bytes / layout.record_bytes, shapes);
+    if (parts.resident->bytes() == 0) stats.layout.reasons.push_back({ReasonKind::input_not_kept});
   }
   if (const ProducerReader* const reading = loading.producer()) {
     const bool is_whole = reading->has_ended() && stats.outcome.bytes == reading->bytes_done();
@@ -330,9 +327,6 @@ Stats Station::attempt(const PassJob& job, const Facts& facts, const Layout& lay
     SourceAccess::end_producer(inputs.front().source, stats.outcome.bytes);
     stats.layout.chunks = divide_up(stats.outcome.bytes, layout.plan.chunk_bytes());
   }
-  if (checksum) stats.timing.checksum_seconds = checksum->seconds_busy();
-  if (checksum && !stats.outcome.partial) stats.outcome.checksum = checksum->text();
-  return stats;
 }
 
 }  // namespace ooc::detail

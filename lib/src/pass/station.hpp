@@ -16,9 +16,12 @@
 
 #include "observe/stopwatch.hpp"
 #include "pass/lane.hpp"
+#include "pass/pass_parts.hpp"
 #include "sizing/layout.hpp"
 
 namespace ooc::detail {
+
+class Loading;
 
 /// A pass as it was asked for. All references outlive it.
 struct PassJob {
@@ -69,7 +72,11 @@ class Station {
                 const Stopwatch& watch);
   void reserve(const Layout& layout, std::size_t outputs);
   void prepare_lanes(const PassJob& job, std::size_t buffer_bytes, ResidentMemory* resident);
-  void add_times(const Writer* writer, Stats& stats) const;
+  void run_threads(const PassJob& job, const PassParts& parts, const Layout& layout, bool is_shared,
+                   Loading& loading, Writer* writer);
+  void describe_lanes(Stats& stats) const;
+  void describe_end(const PassParts& parts, std::span<const PassInput> inputs, const Layout& layout,
+                    Loading& loading, Stats& stats);
 
   // The order matters: lanes and pool give their memory back to the device.
   std::unique_ptr<Device> device_;
