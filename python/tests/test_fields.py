@@ -97,3 +97,22 @@ def test_what_cannot_be_read_by_itself_says_so(table):
     with open(out, "rb", buffering=0) as pipe:
         with pytest.raises(ooc.UsageError, match="fields of a stream"):
             ooc.open(pipe, TYPE)["price"]
+
+
+def test_dates_and_strings_are_numbers():
+    trades = np.zeros(1000, [("time", "<M8[ns]"), ("lag", ">m8[s]"), ("symbol", "S5"),
+                             ("venue", "<U2"), ("raw", "V3", (2,)), ("price", "<f4")])
+    trades["time"] = np.datetime64("2026-01-01", "ns") + np.arange(1000) * np.timedelta64(1, "s")
+    trades["lag"] = np.arange(1000)
+    trades["symbol"], trades["venue"], trades["price"] = b"OOC", "NY", 2.5
+    np.save("trades.npy", trades)
+    trades.tofile("trades.bin")
+    numbers = np.dtype([("time", "<i8"), ("lag", ">i8"), ("symbol", "u1", (5,)),
+                        ("venue", "<u4", (2,)), ("raw", "u1", (6,)), ("price", "<f4")])
+    for a in (ooc.open("trades.npy"), ooc.open("trades.bin", trades.dtype), ooc.open(trades)):
+        assert a.dtype == numbers
+        assert ooc.mean(a["price"]) == 2.5
+        assert ooc.max(a["lag"]) == 999
+        time = np.asarray(a["time"]).view("M8[ns]")
+        np.testing.assert_array_equal(time, trades["time"])
+        assert np.asarray(a[7:8]).tobytes() == trades[7:8].tobytes()

@@ -43,13 +43,28 @@ def _code_of_struct(dtype: np.dtype[Any]) -> str:
             raise UsageError(f"dtype={shown(dtype)} has fields that overlap")
         if offset > end:
             parts.append(f":V{offset - end}")
-        count = f"[{math.prod(kind.shape)}]" if kind.shape else ""
+        number, each = _numbers_in(kind.base)
+        elements = each * math.prod(kind.shape)
+        count = f"[{elements}]" if elements != 1 else ""
         quoted = name.replace("'", "''")
-        parts.append(f"'{quoted}':{kind.base.str}{count}")
+        parts.append(f"'{quoted}':{number}{count}")
         end = offset + kind.itemsize
     if end < dtype.itemsize:
         parts.append(f":V{dtype.itemsize - end}")
     return unicode("{" + ",".join(parts) + "}")
+
+
+def _numbers_in(dtype: np.dtype[Any]) -> tuple[str, int]:
+    """Returns the type of the numbers in an element of a field, and their number: dates are 64-bit
+    integers, strings and opaque bytes are their units."""
+    order = dtype.str[0]
+    if dtype.kind in "mM":
+        return f"{order}i8", 1
+    if dtype.kind == "U":
+        return f"{order}u4", dtype.itemsize // 4
+    if dtype.kind in "SV" and dtype.names is None:
+        return "|u1", dtype.itemsize
+    return dtype.str, 1
 
 
 def dtype_of(source: _ooc.Input) -> np.dtype[Any]:

@@ -60,13 +60,24 @@ TEST_F(NpyTypeTest, FindsTheFieldsOfStructs) {
   EXPECT_EQ(padded.type()->struct_bytes, 60u);
 }
 
+TEST_F(NpyTypeTest, DatesAndStringsInStructsAreNumbers) {
+  const Source trades =
+      opened("[('t', '<M8[ns]'), ('d', '>m8'), ('s', '|S3'), ('u', '>U2'), ('v', '|V4', (2,))]",
+             "(3,)", 3 * 35);
+  EXPECT_EQ(trades.type(), parse_dtype("{t:<i8,d:>i8,s:u1[3],u:>u4[2],v:u1[8]}"));
+}
+
 TEST_F(NpyTypeTest, RefusesFieldsThatAreNoNumbers) {
   const std::vector<std::pair<const char*, const char*>> cases{
       {"[('a', '<f4'), ('b', [('c', '<i4')])]", "field 'b' is a struct of its own"},
       {"[('a', '<f4'), (('a title', 'b'), '<i4')]", "field 'b' has a title"},
       {"[('a', '<f4'), ('b', '|O')]", "field 'b' holds pickled Python objects ('|O')"},
-      {"[('a', '<f4'), ('b', '|S3')]", "field 'b' holds strings"},
-      {"[('a', '<f4'), ('b', '|V3')]", "field 'b' holds opaque bytes"},
+      {"[('a', '<f4'), ('b', '<c8')]", "field 'b' holds complex numbers"},
+      {"[('a', '<f4'), ('b', '|S')]", "field 'b' holds strings"},
+      {"[('a', '<f4'), ('b', '|S0')]", "field 'b': has no elements"},
+      {"[('a', '<f4'), ('b', '<M4[s]')]", "field 'b' holds dates"},
+      {"[('a', '<f4'), ('b', '<m8[s')]", "field 'b' holds time spans"},
+      {"[('a', '<f4'), ('b', '|S18446744073709551615', (2,))]", "has more elements than 64 bits"},
       {"[('a', '<f4'), ('b', '<f3')]", "field 'b' holds the type '<f3', which is not known"},
       {"[('a', '<f4'), ('a', '<f4')]", "field 'a': there are two fields of that name"},
       {"[('a', '<f4'), ('', '<f4')]", "field '': has no name"},

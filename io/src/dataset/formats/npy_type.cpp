@@ -9,6 +9,7 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/struct_type.hpp"
 #include "dataset/shape.hpp"
@@ -92,6 +93,30 @@ DType parse_element(const std::filesystem::path& file, const std::string& holds,
                        hint ? hint() : "");
 }
 
+/// The numbers in a field: the code of their type, and how many there are in an element.
+struct Numbers {
+  std::string code;
+  std::uint64_t count;
+};
+
+/// Returns a field of dates or time spans as integers ("<M8[ns]": "<i8"), and one of strings or
+/// opaque bytes as their units ("|S3": three "|u1", "<U3": three "<u4"). Other codes stay.
+Numbers numbers_in(const std::string& code) {
+  const std::size_t place = code.find_first_of("mMSUV");
+  if (place > 1) return {code, 1};
+  const std::string order = code.substr(0, place);
+  const char kind = code[place];
+  const std::string_view rest = std::string_view(code).substr(place + 1);
+  if (kind == 'm' || kind == 'M') {
+    const bool has_unit = rest.starts_with("8[") && rest.ends_with(']');
+    return has_unit || rest == "8" ? Numbers{order + "i8", 1} : Numbers{code, 1};
+  }
+  std::uint64_t count = 0;
+  const auto [end, error] = std::from_chars(rest.begin(), rest.end(), count);
+  if (error != std::errc() || end != rest.end()) return {code, 1};
+  return {kind == 'U' ? order + "u4" : "|u1", count};
+}
+
 /// Returns the number of bytes of "|V4", which is padding if it has no name.
 std::optional<std::size_t> padding_of(const NpyField& field) {
   std::string_view code = field.code;
@@ -149,8 +174,11 @@ DType npy_type(const std::filesystem::path& file, const NpyDescr& descr) {
       problem = fields.add_padding(*bytes);
     } else {
       const std::string holds = "field " + in_quotes(field.name) + " holds ";
-      const DType element = parse_element(file, holds, field.code, hint);
-      const auto count = product_of(field.shape);
+      const Numbers numbers = numbers_in(field.code);
+      const DType element = parse_element(file, holds, numbers.code, hint);
+      std::vector<std::uint64_t> shape = field.shape;
+      shape.push_back(numbers.count);
+      const auto count = product_of(shape);
       problem = count ? fields.add({.name = field.name,
                                     .element = element.element,
                                     .swapped = element.swapped,
