@@ -102,8 +102,10 @@ struct Numbers {
 /// Returns a field of dates or time spans as integers ("<M8[ns]": "<i8"), and one of strings or
 /// opaque bytes as their units ("|S3": three "|u1", "<U3": three "<u4"). Other codes stay.
 Numbers numbers_in(const std::string& code) {
-  const std::size_t place = code.find_first_of("mMSUV");
-  if (place > 1) return {code, 1};
+  const std::size_t place = code.find_first_not_of("<>=|");
+  if (place > 1 || std::string_view("mMSUV").find(code[place]) == std::string_view::npos) {
+    return {code, 1};
+  }
   const std::string order = code.substr(0, place);
   const char kind = code[place];
   const std::string_view rest = std::string_view(code).substr(place + 1);
