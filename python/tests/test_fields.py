@@ -116,3 +116,27 @@ def test_dates_and_strings_are_numbers():
         time = np.asarray(a["time"]).view("M8[ns]")
         np.testing.assert_array_equal(time, trades["time"])
         assert np.asarray(a[7:8]).tobytes() == trades[7:8].tobytes()
+
+
+def test_fields_of_types_that_numpy_does_not_know_are_refused():
+    types = pytest.importorskip("ml_dtypes")
+    table = np.zeros(10, [("a", "<f4"), ("e", types.float8_e4m3fn)])
+    with pytest.raises(ooc.UsageError, match="a field is no type that can be read"):
+        ooc.open(table)
+    np.save("e.npy", table)
+    with pytest.raises(ooc.BadInput, match="field 'e' holds opaque bytes"):
+        ooc.open("e.npy")
+    half = np.zeros(10, [("a", "<f4"), ("b", types.bfloat16)])
+    half["b"] = 1.5
+    assert ooc.mean(ooc.open(half)["b"]) == 1.5
+
+
+def test_a_stream_is_no_matrix():
+    ends = os.pipe()
+    np.save("a.npy", np.ones((4, 4), "f4"))
+    with open("a.npy", "rb") as saved, os.fdopen(ends[1], "wb") as file:
+        file.write(saved.read())
+    with os.fdopen(ends[0], "rb", buffering=0) as file:
+        a = ooc.open(file)
+        with pytest.raises(ooc.BadInput, match="can be read once"):
+            ooc.matmul(a, np.ones((4, 4), "f4"), "c.npy")

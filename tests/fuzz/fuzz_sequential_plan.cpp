@@ -55,32 +55,44 @@ void check_order(const ChunkOrder& order) {
   }
 }
 
-/// Checks that the extents of a chunk are its bytes of the sequence, one extent for each part of an
-/// extent of the sequence. Returns the number of extents.
-std::size_t check_chunk(const SequentialPlan& plan, const StorageMap& sequence, std::size_t chunk) {
+/// Adds an extent, as a part of the last one if it follows that in the file.
+void add_joined(const Extent& extent, std::vector<Extent>& extents) {
+  if (!extents.empty() && extents.back().file == extent.file &&
+      extents.back().offset + extents.back().bytes == extent.offset) {
+    extents.back().bytes += extent.bytes;
+  } else {
+    extents.push_back({extent.file, extent.offset, extent.bytes});
+  }
+}
+
+/// Checks that the extents of a chunk are its bytes of the sequence, and as few as there can be.
+/// Returns the number of extents.
+std::size_t check_chunk(const SequentialPlan& plan, const std::vector<Extent>& sequence,
+                        std::size_t chunk) {
   std::vector<Extent> storage(plan.max_extents());
   const std::span<const Extent> found = plan.extents(chunk, storage);
   const std::uint64_t end = plan.chunk(chunk).first + plan.bytes(chunk);
   std::uint64_t position = 0;  // where in the sequence an extent begins
-  std::size_t index = 0;
+  std::vector<Extent> expected;
   for (const Extent& whole : sequence) {
     const std::uint64_t from = std::max(position, plan.chunk(chunk).first);
     const std::uint64_t to = std::min(position + whole.bytes, end);
     if (from < to) {
-      require(index < found.size(), "no extent is left out");
-      const Extent& part = found[index++];
-      require(part.file == whole.file && part.bytes == to - from &&
-                  part.offset == whole.offset + (from - position),
-              "an extent is what the chunk has of one of the sequence");
+      add_joined({whole.file, whole.offset + (from - position), to - from}, expected);
     }
     position += whole.bytes;
   }
-  require(index == found.size() && index > 0, "there is nothing else");
-  return index;
+  require(!expected.empty() && found.size() == expected.size(), "no extent is left out or added");
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    require(found[i].file == expected[i].file && found[i].offset == expected[i].offset &&
+                found[i].bytes == expected[i].bytes,
+            "an extent is what the chunk has of those of the sequence");
+  }
+  return found.size();
 }
 
-void check_plan(const SequentialPlan& plan, const StorageMap& sequence, std::uint64_t chunk_bytes,
-                const ChunkOrder* order) {
+void check_plan(const SequentialPlan& plan, const std::vector<Extent>& sequence,
+                std::uint64_t chunk_bytes, const ChunkOrder* order) {
   std::uint64_t bytes = 0;
   std::size_t most = 0;
   const bool all = plan.size() <= 2 * most_checked;
@@ -104,8 +116,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ooc;
   using namespace ooc::detail;
   fuzz::Numbers numbers({data, size});
-  const StorageMap sequence = fuzz::take_sequence(numbers);
-  const std::uint64_t total = sequence.bytes();
+  const std::vector<Extent> sequence = fuzz::take_sequence(numbers);
+  std::uint64_t total = 0;
+  for (const Extent& extent : sequence) total += extent.bytes;
   const std::uint64_t chunk_bytes = fuzz::take_chunk_bytes(numbers, total);
   const auto order = fuzz::take_order(numbers, divide_up(total, chunk_bytes));
   if (order) fuzz::check_order(*order);

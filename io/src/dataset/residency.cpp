@@ -136,8 +136,8 @@ void append_runs(const File& file, const Extent& extent, std::uint64_t least_byt
 }
 
 /// Returns a fraction of the bytes of a source. `bytes_of`: returns these bytes of an extent, if
-/// they are known. Of very many extents it asks for one in each of equal groups, in some tens of
-/// milliseconds. Which one is chosen has no period, as extents may have: files in turn, say.
+/// they are known. Of very many extents it asks for one in each of equal groups, so that it takes
+/// milliseconds. It chooses that at random, since extents may have a period: files that take turns.
 std::optional<double> mean_of(
     const Source& source,
     const std::function<std::optional<double>(const File&, const Extent&)>& bytes_of) {

@@ -24,9 +24,12 @@ std::string shape_of(const Source& source) {
 void require_matrix(const Source& source) {
   const auto fail = [&](const std::string& problem, const std::string& hint,
                         std::vector<Remedy> remedies = {}) {
-    throw Error(ErrorKind::bad_input, path_of(source).string() + ": " + problem,
+    throw Error(ErrorKind::bad_input, source.name() + ": " + problem,
                 {.path = path_of(source), .hint = hint, .remedies = std::move(remedies)});
   };
+  if (source.is_produced()) {
+    fail("can be read once, and a product reads it again", "write it to a file first");
+  }
   if (SourceAccess::device_memory(source).data() != nullptr) {
     fail("is in the memory of a GPU", "give it to cuBLAS, or copy it to the host");
   }

@@ -62,8 +62,12 @@ def _numbers_in(dtype: np.dtype[Any]) -> tuple[str, int]:
         return f"{order}i8", 1
     if dtype.kind == "U":
         return f"{order}u4", dtype.itemsize // 4
-    if dtype.kind in "SV" and dtype.names is None:
+    if dtype.type in (np.bytes_, np.void) and dtype.names is None:
         return "|u1", dtype.itemsize
+    if dtype.name == "bfloat16":  # of ml_dtypes, whose types are no np.void
+        return f"{order}bf16", 1
+    if dtype.kind == "V" and dtype.names is None:
+        raise UsageError(f"dtype={shown(dtype)} of a field is no type that can be read")
     return dtype.str, 1
 
 

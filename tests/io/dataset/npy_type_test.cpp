@@ -74,6 +74,7 @@ TEST_F(NpyTypeTest, RefusesFieldsThatAreNoNumbers) {
       {"[('a', '<f4'), ('b', '|O')]", "field 'b' holds pickled Python objects ('|O')"},
       {"[('a', '<f4'), ('b', '<c8')]", "field 'b' holds complex numbers"},
       {"[('a', '<f4'), ('b', '|S')]", "field 'b' holds strings"},
+      {"[('a', '<f4'), ('b', '<V1')]", "field 'b' holds opaque bytes"},
       {"[('a', '<f4'), ('b', '|S0')]", "field 'b': has no elements"},
       {"[('a', '<f4'), ('b', '<M4[s]')]", "field 'b' holds dates"},
       {"[('a', '<f4'), ('b', '<m8[s')]", "field 'b' holds time spans"},

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <iostream>
 #include <limits>
+#include <memory>
 #include <random>
 #include <vector>
 
@@ -264,6 +265,10 @@ TEST_P(MatmulTest, OfNothingIsZero) {
   EXPECT_EQ(read_values<float>(target().path), std::vector<float>(6));
 }
 
+struct NoBytes : Producer {
+  std::size_t fill(std::span<std::byte>, const std::stop_token&) override { return 0; }
+};
+
 TEST_P(MatmulTest, RefusesWhatDoesNotFitTogether) {
   OOC_SKIP_WITHOUT(GetParam());
   Coordinator c = coordinator();
@@ -289,6 +294,8 @@ TEST_P(MatmulTest, RefusesWhatDoesNotFitTogether) {
   const std::string header = test::header_of("'<f4'", "True", "(3, 2)");
   const Source by_columns = open(dir_.write("f.npy", test::npy(header, 24)), {.by_columns = true});
   refuse(ErrorKind::bad_input, "Fortran order", a, by_columns);
+  const Source stream = produced(std::make_unique<NoBytes>(), {ElementType::f4});
+  refuse(ErrorKind::bad_input, "the producer: can be read once", a, stream);
   EXPECT_EQ(dir_.names(),
             (std::vector<std::string>{"a.f32", "b.f32", "b.u8", "d.f64", "f.npy", "s.f32"}));
 }

@@ -44,6 +44,17 @@ TEST_P(CheckpointRefusedTest, RefusesTheFileOfAnotherJob) {
     fold(machine, NamedSum{}, section(source_, 0, 30 * partition), after_each());
   });
   EXPECT_EQ(made("sum.part"), before);
+  // As many records, elsewhere in the file.
+  const std::uint64_t some = 4 * partition;
+  const Source first = open(file_.path(), {.type = ElementType::f4, .count = some});
+  const Source second =
+      open(file_.path(), {.type = ElementType::f4, .offset = sizeof(float), .count = some});
+  const std::filesystem::path kept = path_;
+  path_ = dir_.path() / "some.part";
+  fold(machine, NamedSum{}, first, after_each());
+  expect_error(ErrorKind::usage, "some.part: is of another job",
+               [&] { fold(machine, NamedSum{}, second, after_each()); });
+  path_ = kept;
   std::vector<float> changed = values();
   changed.front() = 7;
   const test::ValuesFile other;

@@ -100,7 +100,8 @@ struct Numbers {
 };
 
 /// Returns a field of dates or time spans as integers ("<M8[ns]": "<i8"), and one of strings or
-/// opaque bytes as their units ("|S3": three "|u1", "<U3": three "<u4"). Other codes stay.
+/// opaque bytes as their units ("|S3": three "|u1", "<U3": three "<u4"). Other codes stay, also
+/// "<V1", which is a number of a type that NumPy does not know.
 Numbers numbers_in(const std::string& code) {
   const std::size_t place = code.find_first_not_of("<>=|");
   if (place > 1 || std::string_view("mMSUV").find(code[place]) == std::string_view::npos) {
@@ -113,6 +114,7 @@ Numbers numbers_in(const std::string& code) {
     const bool has_unit = rest.starts_with("8[") && rest.ends_with(']');
     return has_unit || rest == "8" ? Numbers{order + "i8", 1} : Numbers{code, 1};
   }
+  if (kind == 'V' && order != "|" && !order.empty()) return {code, 1};
   std::uint64_t count = 0;
   const auto [end, error] = std::from_chars(rest.begin(), rest.end(), count);
   if (error != std::errc() || end != rest.end()) return {code, 1};
