@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Checks the small rules of CONTRIBUTING.md, so that reviews can focus on the large ones."""
 
+import fnmatch
 import re
 import unittest
 from pathlib import Path
@@ -186,6 +187,17 @@ class TidyTest(unittest.TestCase):
                         and room_of(name) is None and str(Path(name).parent) not in allowed
                         and not name.startswith(f"{layer}/include/ooc/detail/")]
             self.assertFalse(homeless, "files in a folder that is no room")
+
+    def test_filters_of_tests_match_some(self):
+        """A pattern of LONG_WITH_TSAN that matches nothing leaves its tests where they were."""
+        for layer in ("lib", "kernels"):
+            listed = re.search(r'string\(JOIN ":" \w+_long_with_tsan\n(.*?)\)',
+                               TEXT[f"tests/{layer}/CMakeLists.txt"], re.S).group(1)
+            names = [".".join(name) for file in CPP_CODE if file.startswith(f"tests/{layer}/")
+                     for name in re.findall(r"TEST\w*\(\s*(\w+),\s*(\w+)\)", TEXT[file])]
+            for pattern in listed.split():
+                plain = re.sub(r"^\*/", "", re.sub(r"/\*$", ".*", pattern))
+                self.assertTrue(fnmatch.filter(names, plain), f"{pattern} matches no test")
 
     def test_tests_are_where_their_subject_is(self):
         """tests/apps/draw/svg_test.cpp is about a file of that name in that room."""
