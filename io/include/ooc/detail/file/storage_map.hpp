@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ooc/detail/base/api.hpp>
 #include <ooc/detail/file/extent.hpp>
 
 #include <cstddef>
@@ -11,7 +12,7 @@ namespace ooc::detail {
 
 /// Where the bytes of a sequence are stored: one extent of a file after another. A copy, and a
 /// section, share the list of the extents, which takes 24 bytes for each.
-class StorageMap {
+class OOC_API StorageMap {
  public:
   /// A sequence without bytes.
   StorageMap() = default;
