@@ -59,8 +59,7 @@ FileFacts describe_file(const ooc::detail::File& file, const ooc::detail::Extent
 std::vector<FileFacts> describe_files(const ooc::Source& source) {
   const auto files = ooc::detail::files_of(source);
   std::vector<ooc::detail::Extent> data;  // of each file: its first place, all bytes
-  for (const ooc::detail::File& file : files)
-    data.push_back({.file = 0, .offset = file.size(), .bytes = 0});
+  for (const ooc::detail::File& file : files) data.push_back({0, file.size(), 0});
   for (const ooc::detail::Extent& extent : ooc::detail::storage_of(source)) {
     ooc::detail::Extent& all = data[extent.file];
     if (all.bytes == 0) all.offset = extent.offset;

@@ -48,6 +48,9 @@ struct PassParts {
   /// device. Returns false if the step has none there.
   bool resident_places(std::size_t step, std::span<std::byte*> found) const;
 
+  /// True if the pass leaves the inputs on the device.
+  bool fills_resident() const { return resident != nullptr && plan.resident_records() == 0; }
+
   /// Bytes of the inputs that the pass has used where they are on the device.
   std::uint64_t resident_bytes() const;
 

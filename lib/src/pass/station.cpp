@@ -284,8 +284,7 @@ void Station::run_threads(const PassJob& job, const PassParts& parts, const Layo
                           bool is_shared, Loading& loading, Writer* writer) {
   Pass pass(parts, lanes_, loading.reader(), loading.producer(), writer);
   const auto prepare = [&] {
-    const bool fills_resident = parts.resident != nullptr && layout.plan.resident_records() == 0;
-    prepare_lanes(job, layout.buffer_bytes(), fills_resident ? parts.resident : nullptr);
+    prepare_lanes(job, layout.buffer_bytes(), parts.fills_resident() ? parts.resident : nullptr);
     for (const PassInput& input : job.inputs) SourceAccess::begin_producer(input.source);
     loading.stop_reading_ahead();
     if (!is_shared) job.operation.prepare(layout.lanes, layout.plan.steps());
@@ -315,7 +314,7 @@ void Station::describe_end(const PassParts& parts, std::span<const PassInput> in
   if (const auto best = loading.best_depth()) best_depth_ = best;
   stats.outcome.resident_bytes = parts.resident_bytes();
   stats.outcome.partial = stats.outcome.bytes != layout.plan.bytes();
-  if (parts.resident != nullptr && layout.plan.resident_records() == 0 && !stats.outcome.partial) {
+  if (parts.fills_resident() && !stats.outcome.partial) {
     std::vector<RecordShape> shapes;
     for (const PassInput& input : inputs) shapes.push_back(input.record);
     parts.resident->hold(layout.plan.records(), layout.chunk_bytes / layout.record_bytes, shapes);

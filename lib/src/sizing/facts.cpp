@@ -38,12 +38,6 @@ std::uint64_t SourceFacts::bytes() const {
   return sum;
 }
 
-std::size_t SourceFacts::extents() const {
-  std::size_t sum = 0;
-  for (const InputStorage& input : inputs) sum += input.map.size();
-  return sum;
-}
-
 SourceFacts facts_of(const Source& source) {
   SourceFacts facts;
   if (source.is_produced()) {

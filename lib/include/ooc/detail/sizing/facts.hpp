@@ -38,9 +38,6 @@ struct SourceFacts {
 
   std::uint64_t bytes() const;
 
-  /// Number of extents of all inputs.
-  std::size_t extents() const;
-
   /// The fraction in the page cache, or 0.
   double cached_or_none() const { return cached.value_or(0); }
 };
