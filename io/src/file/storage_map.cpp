@@ -30,8 +30,9 @@ StorageMap::StorageMap(const std::vector<Extent>& extents) {
 
 Extent StorageMap::operator[](std::size_t index) const noexcept {
   assert(index < size_);
-  const Piece& piece = (*pieces_)[first_piece_ + index];
-  const std::uint64_t begin = begin_of(first_piece_ + index);
+  const std::size_t place = first_piece_ + index;
+  const Piece& piece = (*pieces_)[place];
+  const std::uint64_t begin = place == 0 ? 0 : (*pieces_)[place - 1].end;
   const std::uint64_t from = std::max(begin, first_byte_);
   return {piece.file, piece.offset + (from - begin),
           std::min(piece.end, first_byte_ + bytes_) - from};
@@ -59,11 +60,6 @@ StorageMap StorageMap::section(std::uint64_t first, std::uint64_t bytes) const n
   part.first_piece_ = first_piece_ + index_of(first);
   part.size_ = first_piece_ + index_of(first + bytes - 1) + 1 - part.first_piece_;
   return part;
-}
-
-/// Returns the place of the first byte of a piece in the whole sequence.
-std::uint64_t StorageMap::begin_of(std::size_t piece) const noexcept {
-  return piece == 0 ? 0 : (*pieces_)[piece - 1].end;
 }
 
 }  // namespace ooc::detail

@@ -11,38 +11,15 @@
 namespace ooc::detail {
 namespace {
 
-/// Returns the largest number of extents in `bytes` consecutive bytes of a sequence.
-std::size_t most_extents_within(const StorageMap& map, std::uint64_t bytes) {
-  std::size_t most = 0, first = 0;
-  std::uint64_t begin = 0;  // of extent i
-  for (std::size_t i = 0; i < map.size(); ++i) {
-    // The stretch that ends with the first byte of extent i begins `bytes - 1` before it.
-    while (map.end_of(first) + bytes - 1 <= begin) ++first;
-    most = std::max(most, i - first + 1);
-    begin = map.end_of(i);
+/// Sorts extents by their places, and returns the number of runs of neighbours among them.
+std::size_t count_runs(std::vector<Extent>& extents) {
+  std::ranges::sort(extents, {}, [](const Extent& one) { return std::pair(one.file, one.offset); });
+  std::size_t runs = extents.empty() ? 0 : 1;
+  for (std::size_t i = 1; i < extents.size(); ++i) {
+    const Extent& last = extents[i - 1];
+    runs += last.file != extents[i].file || last.offset + last.bytes != extents[i].offset;
   }
-  return most;
-}
-
-/// Returns the largest number of extents of a chunk, if chunk k begins at `k * chunk_bytes`. Only
-/// chunks in which an extent begins or ends can have several, so this takes time for each extent,
-/// not for each chunk.
-std::size_t most_extents_in_a_chunk(const StorageMap& map, std::uint64_t chunk_bytes) {
-  std::size_t most = 0;
-  std::size_t count = 0;  // extents of `current_chunk` so far
-  std::uint64_t current_chunk = 0;
-  std::uint64_t begin = 0;
-  for (std::size_t i = 0; i < map.size(); ++i) {
-    const std::uint64_t end = map.end_of(i);
-    const std::uint64_t first_chunk = begin / chunk_bytes;
-    const std::uint64_t last_chunk = (end - 1) / chunk_bytes;
-    count = first_chunk == current_chunk ? count + 1 : 1;
-    most = std::max(most, count);
-    if (last_chunk != first_chunk) count = 1;
-    current_chunk = last_chunk;
-    begin = end;
-  }
-  return most;
+  return runs;
 }
 
 }  // namespace
@@ -120,13 +97,7 @@ SequentialPlan::SequentialPlan(std::vector<InputStorage> inputs, Cut cut)
   }
   cut_.before = std::min(cut_.before, records_);
   cut_.after = std::min(cut_.after, records_);
-  const std::uint64_t margin = cut_.before + cut_.after;
-  for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    const StorageMap& map = inputs_[i].map;
-    const std::uint64_t chunk_bytes = cut_.chunk_records * record_bytes(i);
-    max_extents_ += margin == 0 ? most_extents_in_a_chunk(map, chunk_bytes)
-                                : most_extents_within(map, chunk_bytes + margin * record_bytes(i));
-  }
+  for (std::size_t i = 0; i < inputs_.size(); ++i) count_extents(i);
   chunks_ = divide_up(records_, cut_.chunk_records);
   planned_records_ = records_;
   assert(!cut_.share || !cut_.order);
@@ -135,7 +106,8 @@ SequentialPlan::SequentialPlan(std::vector<InputStorage> inputs, Cut cut)
     throw Error(ErrorKind::internal, "a block of shared data is not whole steps");
   }
   if (!cut_.order) return;
-  assert(cut_.pieces_per_step == 1 && margin == 0 && cut_.order->size() <= chunks_);
+  assert(cut_.pieces_per_step == 1 && cut_.before == 0 && cut_.after == 0);
+  assert(cut_.order->size() <= chunks_);
   chunks_ = cut_.order->size();
   planned_records_ = 0;
   for (std::size_t i = 0; i < chunks_; ++i) planned_records_ += chunk(i).count;
@@ -168,11 +140,16 @@ std::uint64_t SequentialPlan::first_record(std::size_t chunk) const noexcept {
 }
 
 RecordRange SequentialPlan::chunk_read(std::size_t chunk) const noexcept {
-  const RecordRange records = this->chunk(chunk), wide = with_margin(records);
-  const bool is_first = chunk % cut_.pieces_per_step == 0;
-  const bool is_last = (chunk + 1) % cut_.pieces_per_step == 0 || records.end() == records_;
-  const std::uint64_t first = is_first ? wide.first : records.first;
-  return {first, (is_last ? wide.end() : records.end()) - first};
+  return read_for(this->chunk(chunk));
+}
+
+RecordRange SequentialPlan::read_for(RecordRange chunk) const noexcept {
+  const RecordRange wide = with_margin(chunk);
+  const std::uint64_t step_records = cut_.chunk_records * cut_.pieces_per_step;
+  const bool is_first = chunk.first % step_records == 0;
+  const bool is_last = chunk.end() % step_records == 0 || chunk.end() == records_;
+  const std::uint64_t first = is_first ? wide.first : chunk.first;
+  return {first, (is_last ? wide.end() : chunk.end()) - first};
 }
 
 RecordRange SequentialPlan::with_margin(RecordRange records) const noexcept {
@@ -184,6 +161,33 @@ RecordRange SequentialPlan::with_margin(RecordRange records) const noexcept {
 /// Returns the largest number of records that are read for `pieces` chunks of a step.
 std::uint64_t SequentialPlan::most_read(std::size_t pieces) const noexcept {
   return std::min(cut_.chunk_records * pieces + cut_.before + cut_.after, records_);
+}
+
+/// Adds the most extents and runs that a chunk has of an input. Only chunks that are read with the
+/// end of an extent can have several, so this takes time for each extent, not for each chunk.
+void SequentialPlan::count_extents(std::size_t input) {
+  const StorageMap& map = inputs_[input].map;
+  const std::uint64_t bytes = record_bytes(input);
+  std::size_t most_extents = map.empty() ? 0 : 1, most_runs = most_extents;
+  std::vector<Extent> extents;
+  std::uint64_t next = 0;  // the first chunk that has not been looked at
+  for (std::size_t i = 0; i + 1 < map.size(); ++i) {
+    const std::uint64_t record = map.end_of(i) / bytes;
+    const std::uint64_t first = (record - std::min(record, cut_.after)) / cut_.chunk_records;
+    const std::uint64_t last = std::min(record + cut_.before, records_ - 1) / cut_.chunk_records;
+    for (next = std::max(next, first); next <= last; ++next) {
+      const std::uint64_t begin = next * cut_.chunk_records;
+      const auto [from, count] = read_for({begin, std::min(cut_.chunk_records, records_ - begin)});
+      extents.clear();
+      for (const Extent& extent : map.section(from * bytes, count * bytes)) {
+        extents.push_back(extent);
+      }
+      most_extents = std::max(most_extents, extents.size());
+      most_runs = std::max(most_runs, count_runs(extents));
+    }
+  }
+  max_extents_ += most_extents;
+  max_runs_ += most_runs;
 }
 
 std::span<const Extent> SequentialPlan::extents(std::size_t chunk,

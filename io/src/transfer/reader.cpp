@@ -3,6 +3,7 @@
 #include <ooc/error.hpp>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace ooc::detail {
@@ -25,47 +26,63 @@ Reader::Reader(std::vector<const File*> files, const Plan& plan, ChunkPool& pool
                std::unique_ptr<Engine> engine, std::size_t block_bytes, bool direct)
     : Transfer(plan, pool, std::move(engine), block_bytes),
       files_(std::move(files)),
-      direct_(direct) {}
+      direct_(direct) {
+  in_file_order_.reserve(plan.max_extents());
+}
 
-std::size_t Reader::slack_bytes(std::size_t max_extents, bool direct) {
-  // Each extent begins on a page of the slot. A direct read also fetches the first part of its
-  // first block. The rest of its last block is no extra memory: it ends where the next page begins.
-  return max_extents * (direct ? 2 : 1) * page_bytes;
+std::size_t Reader::slack_bytes(std::size_t max_runs, bool direct) {
+  // Each run begins on a page of the slot. A direct read also fetches the first part of its first
+  // block. The rest of its last block is no extra memory: it ends where the next page begins.
+  return max_runs * (direct ? 2 : 1) * page_bytes;
 }
 
 bool Reader::reads_directly(const Extent& extent) const {
   return direct_ && !extent.cached && files_[extent.file]->direct() >= 0;
 }
 
-/// Returns the blocks that the extent touches if it is read directly, else the extent itself.
-Transfer::ByteRange Reader::range_of(const Extent& extent) const {
-  const std::uint64_t end = extent.offset + extent.bytes;
-  if (!reads_directly(extent)) return {extent.offset, end};
-  return {round_down(extent.offset, File::alignment()), round_up(end, File::alignment())};
-}
-
-std::uint64_t Reader::end_of_request(const Extent& extent, std::uint64_t offset) const {
-  return std::min(offset + block_bytes(), range_of(extent).end);
-}
-
-/// Places the extents in the slot one after another, each from the beginning of a page.
-void Reader::lay_out(Chunk& chunk, std::span<const Extent> extents) {
-  std::size_t place = 0;
-  for (const Extent& extent : extents) {
-    const ByteRange range = range_of(extent);
-    const std::uint64_t bytes = range.end - range.begin;
-    if (place + bytes > chunk.memory.size()) {
+/// Places the extents in the slot in the order of their files. Neighbours are one run, in whatever
+/// order the chunk has them. A run begins at the beginning of a page, and has the blocks that it
+/// touches if it is read directly.
+void Reader::lay_out(Chunk& chunk, std::span<const Extent> extents, std::vector<Run>& runs) {
+  in_file_order_.resize(extents.size());
+  std::iota(in_file_order_.begin(), in_file_order_.end(), std::size_t{0});
+  std::ranges::sort(in_file_order_, {},
+                    [&](std::size_t i) { return std::pair(extents[i].file, extents[i].offset); });
+  chunk.segments.resize(extents.size());
+  std::size_t place = 0;  // of the current run
+  for (const std::size_t i : in_file_order_) {
+    const Extent& extent = extents[i];
+    const bool direct = reads_directly(extent);
+    const bool joins = !runs.empty() && runs.back().file == extent.file &&
+                       runs.back().direct == direct && runs.back().payload_end == extent.offset;
+    if (!joins) {
+      if (!runs.empty()) place += round_up(runs.back().end - runs.back().begin, page_bytes);
+      runs.push_back(
+          {.file = extent.file,
+           .direct = direct,
+           .begin = direct ? round_down(extent.offset, File::alignment()) : extent.offset,
+           .end = 0,
+           .payload_begin = extent.offset,
+           .payload_end = 0,
+           .memory = chunk.memory.data() + place});
+    }
+    Run& run = runs.back();
+    run.payload_end = extent.offset + extent.bytes;
+    run.end = direct ? round_up(run.payload_end, File::alignment()) : run.payload_end;
+    if (place + (run.end - run.begin) > chunk.memory.size()) {
       throw Error(ErrorKind::internal, "a chunk is larger than its slot");
     }
-    chunk.segments.push_back(
-        chunk.memory.subspan(place + (extent.offset - range.begin), extent.bytes));
-    place += round_up(bytes, page_bytes);
+    chunk.segments[i] = {run.memory + (extent.offset - run.begin), extent.bytes};
   }
 }
 
-void Reader::prepare(Part& part, const Extent& extent) const {
-  part.source = files_[extent.file];
-  part.direct = reads_directly(extent);
+std::uint64_t Reader::end_of_request(const Run& run) const {
+  return std::min(run.begin + block_bytes(), run.end);
+}
+
+void Reader::prepare(Part& part, const Run& run) const {
+  part.source = files_[run.file];
+  part.direct = run.direct;
 }
 
 }  // namespace ooc::detail

@@ -17,6 +17,7 @@ Transfer::Transfer(const Plan& plan, ChunkPool& pool, std::unique_ptr<Engine> en
       parts_(engine->depth()),
       in_progress_(pool.size()),
       engine_(std::move(engine)) {
+  runs_.reserve(extents_.size());
   idle_.reserve(parts_.size());
   for (Part& part : parts_) idle_.push_back(&part);
 }
@@ -43,7 +44,7 @@ void Transfer::transfer_chunk(Chunk& chunk, std::size_t slot) {
   try {
     begin(chunk, slot);
     for (bool through = false; !through;) {
-      while (remainder_.memory != nullptr && engine_->in_flight() < engine_->depth()) {
+      while (!all_started() && engine_->in_flight() < engine_->depth()) {
         start_next_request();
       }
       through = finish(static_cast<Part&>(engine_->wait())) != nullptr;
@@ -103,7 +104,7 @@ Request& Transfer::wait_for_request(const EndOfChunks& end, bool slot_is_missing
 /// the next chunk keeps another request from being started.
 bool Transfer::start_requests(const EndOfChunks& end) {
   while (engine_->in_flight() < most_in_flight_) {
-    if (remainder_.memory == nullptr) {
+    if (all_started()) {
       if (next_ >= end() || !plan_.has(next_)) return false;
       Chunk* const chunk = try_take(next_);
       if (chunk == nullptr) return true;
@@ -129,7 +130,7 @@ bool Transfer::wait_for_next_chunk(const EndOfChunks& end) {
 void Transfer::begin_next_chunk(Chunk& chunk) {
   ++next_;
   begin(chunk, pool_.slot_of(chunk));
-  if (remainder_.memory != nullptr) return;
+  if (!all_started()) return;
   if (observer_ != nullptr) observer_->completed(slot_, chunk.index, 0);
   complete(chunk);  // it has no extents
 }
@@ -139,51 +140,38 @@ void Transfer::begin(Chunk& chunk, std::size_t slot) {
   if (observer_ != nullptr) observer_->begun(slot, chunk.index);
   chunk_ = &chunk;
   slot_ = slot;
-  remainder_ = {.extents = plan_.extents(chunk.index, extents_)};
-  lay_out(chunk, remainder_.extents);
-  in_progress_[slot] = {.chunk = &chunk};
-  begin_next_extent();
-}
-
-void Transfer::begin_next_extent() {
-  if (remainder_.next == remainder_.extents.size()) {
-    in_progress_[slot_].all_started = true;
-    remainder_ = {};
-    return;
-  }
-  const Extent& extent = remainder_.extents[remainder_.next];
-  const std::span<std::byte> segment = chunk_->segments[remainder_.next];
-  remainder_.offset = range_of(extent).begin;
-  remainder_.memory = segment.data() - (extent.offset - remainder_.offset);
+  runs_.clear();
+  run_ = 0;
+  lay_out(chunk, plan_.extents(chunk.index, extents_), runs_);
+  in_progress_[slot] = {.chunk = &chunk, .all_started = all_started()};
 }
 
 void Transfer::start_next_request() {
-  const Extent& extent = remainder_.extents[remainder_.next];
-  const std::uint64_t end = end_of_request(extent, remainder_.offset);
-  const std::uint64_t extent_end = extent.offset + extent.bytes;
+  Run& run = runs_[run_];
+  const std::uint64_t end = end_of_request(run);
+  const std::uint64_t payload_end = std::min(end, run.payload_end);
 
   assert(!idle_.empty());
   Part& part = *idle_.back();
   idle_.pop_back();
-  part.memory = remainder_.memory;
-  part.offset = remainder_.offset;
-  part.bytes = end - remainder_.offset;
-  part.needed = std::min(end, extent_end) - remainder_.offset;
-  part.payload = std::min(end, extent_end) - std::max(remainder_.offset, extent.offset);
+  part.memory = run.memory;
+  part.offset = run.begin;
+  part.bytes = end - run.begin;
+  part.needed = payload_end - run.begin;
+  part.payload = payload_end - std::max(run.begin, run.payload_begin);
   part.chunk = chunk_->index;
   part.slot = slot_;
-  prepare(part, extent);
+  prepare(part, run);
   if (engine_->in_flight() == 0) busy_since_ = Clock::now();
   ++in_progress_[slot_].requests;
   engine_->start(part);
   in_flight_.store(engine_->in_flight(), std::memory_order_relaxed);
 
-  remainder_.memory += part.bytes;
-  remainder_.offset = end;
-  if (end == range_of(extent).end) {
-    ++remainder_.next;
-    begin_next_extent();
-  }
+  run.memory += part.bytes;
+  run.begin = end;
+  if (run.begin != run.end) return;
+  ++run_;
+  in_progress_[slot_].all_started = all_started();
 }
 
 /// Processes a completed request. Returns its chunk if that is complete now, else null.

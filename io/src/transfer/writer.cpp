@@ -26,30 +26,31 @@ void Writer::complete(Chunk& chunk) {
   chunks_done_.store(done, std::memory_order_release);
 }
 
-Transfer::ByteRange Writer::range_of(const Extent& extent) const {
-  return {extent.offset, extent.offset + extent.bytes};
+/// The lane has made the segments.
+void Writer::lay_out(Chunk& chunk, std::span<const Extent> extents, std::vector<Run>& runs) {
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    const auto& [file, begin, bytes, cached, input] = extents[i];
+    const std::uint64_t end = begin + bytes;
+    const bool direct = direct_ && files_[file]->direct() >= 0;
+    runs.push_back({file, direct, begin, end, begin, end, chunk.segments[i].data()});
+  }
 }
 
-/// A direct request consists of whole blocks. The beginning of an extent up to the first whole
-/// block, and its end after the last one, are separate requests.
-std::uint64_t Writer::end_of_request(const Extent& extent, std::uint64_t offset) const {
-  const std::uint64_t end = extent.offset + extent.bytes;
-  const std::uint64_t wanted = std::min(offset + block_bytes(), end);
-  if (!writes_directly(extent)) return wanted;
-  const std::uint64_t block_begin = round_up(offset, File::alignment());
-  if (offset != block_begin) return std::min(block_begin, end);
+/// A direct request consists of whole blocks. The beginning of a run up to the first whole block,
+/// and its end after the last one, are separate requests.
+std::uint64_t Writer::end_of_request(const Run& run) const {
+  const std::uint64_t wanted = std::min(run.begin + block_bytes(), run.end);
+  if (!run.direct) return wanted;
+  const std::uint64_t block_begin = round_up(run.begin, File::alignment());
+  if (run.begin != block_begin) return std::min(block_begin, run.end);
   const std::uint64_t block_end = round_down(wanted, File::alignment());
-  return block_end > offset ? block_end : end;
+  return block_end > run.begin ? block_end : run.end;
 }
 
-bool Writer::writes_directly(const Extent& extent) const {
-  return direct_ && files_[extent.file]->direct() >= 0;
-}
-
-void Writer::prepare(Part& part, const Extent& extent) const {
+void Writer::prepare(Part& part, const Run& run) const {
   const auto whole = [](std::uint64_t value) { return value % File::alignment() == 0; };
-  part.target = files_[extent.file];
-  part.direct = writes_directly(extent) && whole(part.offset) && whole(part.bytes) &&
+  part.target = files_[run.file];
+  part.direct = run.direct && whole(part.offset) && whole(part.bytes) &&
                 whole(reinterpret_cast<std::uintptr_t>(part.memory));
 }
 

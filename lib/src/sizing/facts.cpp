@@ -63,7 +63,8 @@ SourceFacts facts_of(const Source& source) {
       std::ranges::any_of(files_of(source), [](const File& file) { return file.direct() >= 0; });
   facts.cached = page_cache_fraction(source);
   const bool is_divided = facts.cached_or_none() > 0 && facts.cached_or_none() < 1;
-  const bool is_in_few = storage_of(source).size() <= most_direct_extents;
+  constexpr std::size_t few = 64;  // of which each is asked for its pages
+  const bool is_in_few = storage_of(source).size() <= few;
   if (is_divided && is_in_few) facts.runs = cached_runs(source);
   facts.holes = hole_fraction(source);
   return facts;

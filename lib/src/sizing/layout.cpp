@@ -142,26 +142,6 @@ std::shared_ptr<const ChunkOrder> choose_order(const Facts& facts, const StepNee
   return std::make_shared<const ChunkOrder>(ChunkOrder::sample(pieces, seed, shard, shards, skip));
 }
 
-Error too_many_extents(std::size_t extents) {
-  return {ErrorKind::usage,
-          "direct reads are not possible: a chunk lies in " + std::to_string(extents) + " pieces",
-          {.why = "each takes a request of its own, and room for what lies around it",
-           .remedies = {{RemedyAction::unset, "Options::direct"},
-                        {RemedyAction::lower, "Options::chunk_bytes"}}}};
-}
-
-/// The way to read pieces of `piece_bytes`, of up to `extents` extents each. Throws Error(usage).
-IoConfig read_config_for(const Facts& facts, const Wishes& wishes, IoConfig config,
-                         std::size_t extents, std::size_t piece_bytes) {
-  if (config.direct && extents > most_direct_extents) {
-    if (wishes.options.direct == DirectIo::yes) throw too_many_extents(extents);
-    config = through_page_cache(wishes.options, facts.device, wishes.workers, false,
-                                "the input is many small files");
-  }
-  if (piece_bytes != 0) config.block_bytes = std::min(config.block_bytes, piece_bytes);
-  return config;
-}
-
 /// Returns the layout of the outputs. `input_bytes`: of a slot, for the inputs.
 WriteLayout write_layout_for(const Facts& facts, const Wishes& wishes, const Layout& layout,
                              std::size_t input_bytes) {
@@ -337,11 +317,12 @@ Layout choose_layout(const Facts& facts, const Wishes& wishes) {
   const StepNeeds& needs = wishes.needs;
   const std::shared_ptr<const ChunkOrder> order = choose_order(facts, needs, reading, chunk);
   SequentialPlan plan = plan_of(facts, needs, order, chunk);
-  const std::size_t extents = plan.max_extents();
-  const bool gathers = extents > needs.inputs.size() || has_unaligned(facts.source, needs);
-  IoConfig reads = read_config_for(facts, wishes, reading.config, extents, plan.chunk_bytes());
+  const bool gathers =
+      plan.max_extents() > needs.inputs.size() || has_unaligned(facts.source, needs);
+  IoConfig reads = reads_of(plan, facts, wishes, reading.config);
   const std::size_t record_bytes = needs.inputs.empty() ? output_bytes_of(facts) : needs.bytes();
-  const std::size_t slack = Reader::slack_bytes(extents, reads.direct && facts.source.any_direct);
+  const std::size_t slack =
+      Reader::slack_bytes(plan.max_runs(), reads.direct && facts.source.any_direct);
   const std::size_t loaded_bytes = reading.is_resident ? 0 : plan.max_bytes() + slack;
   const std::size_t input_bytes = round_up(std::max<std::size_t>(loaded_bytes, 1), page_bytes);
 

@@ -96,9 +96,9 @@ std::optional<Occupancy> smaller(Occupancy now, const Layout& layout, bool lends
   now.most_slots = --now.slots;
   if (lends_slots) now.lanes = std::min(now.lanes, now.slots);
   const std::size_t requests_of_chunk =
-      std::max<std::size_t>(divide_up(layout.plan.chunk_bytes(), layout.reads.block_bytes) +
-                                layout.plan.max_extents(),
-                            2) -
+      std::max<std::size_t>(
+          divide_up(layout.plan.chunk_bytes(), layout.reads.block_bytes) + layout.plan.max_runs(),
+          2) -
       1;
   now.queue_depth = std::min(now.queue_depth, now.slots * requests_of_chunk);
   return now;

@@ -1,6 +1,8 @@
 #include "sizing/reading.hpp"
 
 #include <ooc/detail/base/units.hpp>
+#include <ooc/detail/transfer/reader.hpp>
+#include <ooc/error.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -13,6 +15,21 @@ constexpr std::size_t small_partition_bytes = 1 * MiB;  // of operators without 
 constexpr std::size_t waiting_chunk_bytes = 16 * MiB;   // where a step waits for the one before
 constexpr std::size_t resident_step_bytes = 256 * MiB;  // of which a GPU reads 10,000 a second
 constexpr double enough_for_lanes_to_read = 0.9;        // so that hardly a lane waits for the disk
+
+Error too_many_runs(std::size_t runs) {
+  return {ErrorKind::usage,
+          "direct reads are not possible: a chunk lies in " + std::to_string(runs) + " pieces",
+          {.why = "each takes a request of its own, and room for what lies around it",
+           .remedies = {{RemedyAction::unset, "Options::direct"},
+                        {RemedyAction::lower, "Options::chunk_bytes"}}}};
+}
+
+/// True if the blocks at both ends of each run are at most an eighth of a chunk. Half a MiB of them
+/// is always allowed: it costs little memory.
+bool reads_few_runs(const SequentialPlan& plan) {
+  const std::size_t around = Reader::slack_bytes(plan.max_runs(), true);
+  return around <= std::max<std::uint64_t>(plan.max_bytes() / 8, 512 * KiB);
+}
 
 }  // namespace
 
@@ -63,6 +80,18 @@ Reading choose_reading(const Facts& facts, const Wishes& wishes) {
     why_lanes = ReasonKind::three_streams;
   }
   return {std::move(config), is_resident, both_ways, reads_inline, lanes, why_lanes};
+}
+
+IoConfig reads_of(const SequentialPlan& plan, const Facts& facts, const Wishes& wishes,
+                  IoConfig config) {
+  if (config.direct && !reads_few_runs(plan)) {
+    if (wishes.options.direct == DirectIo::yes) throw too_many_runs(plan.max_runs());
+    config = through_page_cache(wishes.options, facts.device, wishes.workers, false,
+                                "the input lies in many small pieces");
+  }
+  const std::size_t piece_bytes = plan.chunk_bytes();
+  if (piece_bytes != 0) config.block_bytes = std::min(config.block_bytes, piece_bytes);
+  return config;
 }
 
 }  // namespace ooc::detail

@@ -9,9 +9,6 @@
 
 namespace ooc::detail {
 
-/// The most extents of a chunk that is read directly. Each costs up to two blocks more of a slot.
-inline constexpr std::size_t most_direct_extents = 64;
-
 /// The way in which a pass reads its source.
 struct Reading {
   IoConfig config;
@@ -28,5 +25,10 @@ bool could_read_both_ways(const Facts& facts, const Options& options);
 /// Returns how a pass reads its source. Throws Error(usage) if direct reads were asked for and are
 /// impossible.
 Reading choose_reading(const Facts& facts, const Wishes& wishes);
+
+/// Returns how the chunks of a plan are read: `config`, unless they lie in too many pieces for
+/// direct reads. Throws Error(usage) like choose_reading().
+IoConfig reads_of(const SequentialPlan& plan, const Facts& facts, const Wishes& wishes,
+                  IoConfig config);
 
 }  // namespace ooc::detail

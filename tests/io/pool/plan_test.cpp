@@ -41,12 +41,38 @@ TEST(Plan, ChunksRunAcrossFiles) {
   EXPECT_EQ(extents_in(plan, 1), (std::vector<Extent>{{2, 2, 10}}));
 }
 
+TEST(Plan, CountsNeighboursInAnyOrderAsOneRun) {
+  // The first chunk has three neighbours and a piece by itself, the second one two pieces.
+  const std::vector<Extent> pieces{{0, 10, 10}, {1, 0, 10},  {0, 20, 10},
+                                   {0, 0, 10},  {0, 50, 20}, {0, 80, 20}};
+  const SequentialPlan plan(pieces, 40);
+  EXPECT_EQ(plan.max_extents(), 4u);
+  EXPECT_EQ(plan.max_runs(), 2u);
+  const SequentialPlan in_halves(pieces, 20);
+  EXPECT_EQ(in_halves.max_extents(), 2u);
+  EXPECT_EQ(in_halves.max_runs(), 2u);
+}
+
+TEST(Plan, CountsTheRunsThatAMarginAdds) {
+  const std::vector<Extent> pieces{{0, 0, 10}, {1, 0, 10}, {0, 10, 10}, {1, 10, 10}};
+  const auto plan_with = [&](std::uint64_t before, std::uint64_t after) {
+    return SequentialPlan({{pieces}}, {.chunk_records = 10, .before = before, .after = after});
+  };
+  EXPECT_EQ(plan_with(0, 0).max_extents(), 1u);
+  EXPECT_EQ(plan_with(1, 0).max_extents(), 2u);
+  EXPECT_EQ(plan_with(1, 0).max_runs(), 2u);
+  EXPECT_EQ(plan_with(1, 1).max_extents(), 3u);
+  EXPECT_EQ(plan_with(1, 10).max_extents(), 3u);
+  EXPECT_EQ(plan_with(1, 10).max_runs(), 2u) << "the end of the first one and the third are one";
+}
+
 TEST(Plan, OfNothingHasNoChunks) {
   const std::vector<Extent> empty{{0, 0, 0}};
   EXPECT_EQ(SequentialPlan({}, 10).size(), 0u);
   EXPECT_EQ(SequentialPlan(empty, 10).size(), 0u);
   EXPECT_EQ(SequentialPlan(empty, 10).bytes(), 0u);
   EXPECT_EQ(SequentialPlan(empty, 10).max_extents(), 0u);
+  EXPECT_EQ(SequentialPlan(empty, 10).max_runs(), 0u);
 }
 
 TEST(Plan, WithoutInputsHasRecordsAndNoExtents) {

@@ -7,9 +7,11 @@
 #include <ooc/detail/file/file.hpp>
 #include <ooc/detail/transfer/reader.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -59,6 +61,31 @@ TEST_P(ReaderBlocksTest, ReadsWholeBlocksDirectly) {
   EXPECT_GT(requests.all, 0u);
   EXPECT_EQ(requests.direct, direct() && files[0].direct() >= 0 ? requests.all : 0);
   EXPECT_EQ(requests.whole_blocks, requests.direct);
+}
+
+// Pieces of 1,000 bytes from 17 on, from the last to the first: one request reads them all.
+TEST_P(ReaderBlocksTest, ReadsNeighboursAtOnceInWhateverOrder) {
+  const test::TempDir directory;
+  const std::vector<std::byte> contents = test::random_bytes(50'000, 1);
+  std::vector<File> files;
+  files.push_back(File::open(directory.write("data", contents)));
+  std::vector<Extent> extents;
+  for (std::uint64_t i = 40; i-- > 0;) extents.push_back({0, 17 + i * 1000, 1000});
+  const SequentialPlan plan(extents, 40'000);
+  EXPECT_EQ(plan.max_runs(), 1u);
+  ChunkPool pool(heap_memory(), 1, 40'000 + Reader::slack_bytes(1, direct()), 40);
+  Requests requests;
+  auto engine = std::make_unique<CountingEngine>(make_engine({.kind = kind()}), requests);
+  Reader reader(files, plan, pool, std::move(engine), 64 * 1024, direct());
+  reader.run();
+  EXPECT_EQ(requests.all, 1u);
+  EXPECT_EQ(reader.bytes_done(), 40'000u);
+  const Chunk* const chunk = pool.wait(0, ChunkState::loaded);
+  ASSERT_EQ(chunk->segments.size(), extents.size());
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    const auto begin = contents.begin() + static_cast<std::ptrdiff_t>(extents[i].offset);
+    EXPECT_TRUE(std::ranges::equal(chunk->segments[i], std::span(begin, extents[i].bytes))) << i;
+  }
 }
 
 }  // namespace

@@ -165,7 +165,7 @@ std::shared_ptr<Share> Scenario::share_of(Blocks& blocks) const {
 
 std::size_t Scenario::input_slot_bytes() const {
   const SequentialPlan input = plan();
-  return round_up(input.max_bytes() + Reader::slack_bytes(input.max_extents(), direct), page_bytes);
+  return round_up(input.max_bytes() + Reader::slack_bytes(input.max_runs(), direct), page_bytes);
 }
 
 SequentialPlan Scenario::output_plan(std::shared_ptr<Share> share) const {

@@ -135,6 +135,23 @@ TEST_F(LayoutTest, RefusesDirectReadsOfManySmallFiles) {
   test::expect_error(ErrorKind::usage, "lies in 100 pieces", [&] { layout_with(DirectIo::yes); });
 }
 
+// 500 pieces of 64 KiB in a chunk of 32 MiB have blocks around them of an eighth of it at most.
+TEST_F(LayoutTest, ReadsDirectlyWhatTheBlocksAroundPiecesAreFewFor) {
+  const auto is_direct = [&](std::uint64_t piece_bytes, std::uint64_t gap) {
+    std::vector<Extent> extents;
+    for (std::uint64_t i = 0; i < 64 * MiB / piece_bytes; ++i) {
+      extents.push_back({0, i * (piece_bytes + gap), piece_bytes});
+    }
+    std::ranges::reverse(extents);
+    const SourceFacts source{.inputs = {{extents}}};
+    return layout_for({.chunk_bytes = 32 * MiB}, DeviceKind::cuda, source, needs_of(1))
+        .reads.direct;
+  };
+  EXPECT_TRUE(is_direct(64 * KiB, 1));
+  EXPECT_FALSE(is_direct(32 * KiB, 1));
+  EXPECT_TRUE(is_direct(KiB, 0)) << "neighbours are one";
+}
+
 TEST_F(LayoutTest, ReadsThroughThePageCacheWhatCannotBeReadDirectly) {
   SourceFacts source = on_disk(8 * GiB);
   source.not_direct = NotDirect{"tmpfs has no disk under it", {ErrorKind::usage, "not possible"}};

@@ -63,8 +63,6 @@ class OOC_API StorageMap {
     std::uint32_t file;
   };
 
-  std::uint64_t begin_of(std::size_t index) const noexcept;
-
   std::shared_ptr<const std::vector<Piece>> pieces_;  // of the whole sequence
   std::uint64_t first_byte_ = 0, bytes_ = 0;          // of this section in it
   std::size_t first_piece_ = 0, size_ = 0;

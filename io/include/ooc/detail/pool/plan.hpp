@@ -107,6 +107,11 @@ class SequentialPlan final : public Plan {
 
   std::size_t size() const noexcept override { return chunks_; }
   std::size_t max_extents() const noexcept override { return max_extents_; }
+
+  /// The largest number of runs of a chunk: extents that are neighbours in a file are one run, in
+  /// whatever order the chunk has them.
+  std::size_t max_runs() const noexcept { return max_runs_; }
+
   std::span<const Extent> extents(std::size_t chunk, std::span<Extent> storage) const override;
   bool has(std::size_t chunk) const override {
     return cut_.share ? cut_.share->has(chunk * cut_.chunk_records) : chunk < chunks_;
@@ -132,7 +137,8 @@ class SequentialPlan final : public Plan {
     return inputs_.empty() || cut_.resident_records >= records_;
   }
 
-  /// Size of the records of all chunks (bytes).
+  /// Number of records of each input in all chunks, and their size in all inputs (bytes).
+  std::uint64_t planned_records() const noexcept { return planned_records_; }
   std::uint64_t bytes() const noexcept { return planned_records_ * record_bytes_; }
 
   /// Size of all chunks but the last, without margins (bytes).
@@ -167,8 +173,10 @@ class SequentialPlan final : public Plan {
 
  private:
   std::uint64_t first_record(std::size_t chunk) const noexcept;
+  RecordRange read_for(RecordRange chunk) const noexcept;
   RecordRange with_margin(RecordRange records) const noexcept;
   std::uint64_t most_read(std::size_t pieces) const noexcept;
+  void count_extents(std::size_t input);
 
   Cut cut_;
   std::vector<InputStorage> inputs_;
@@ -177,6 +185,7 @@ class SequentialPlan final : public Plan {
   std::uint64_t record_bytes_ = 0;     // of all inputs
   std::size_t chunks_ = 0;
   std::size_t max_extents_ = 0;
+  std::size_t max_runs_ = 0;
 };
 
 }  // namespace ooc::detail

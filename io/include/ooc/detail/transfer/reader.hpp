@@ -41,21 +41,21 @@ class Reader final : public Transfer {
   }
 
   /// Returns the bytes that a slot needs in addition to the payload of a chunk, for the ends of the
-  /// blocks around its extents. `direct`: some of them may be read directly.
-  static std::size_t slack_bytes(std::size_t max_extents, bool direct);
+  /// blocks around its runs of neighbours. `direct`: some of them may be read directly.
+  static std::size_t slack_bytes(std::size_t max_runs, bool direct);
 
  private:
   Chunk* take(std::size_t index) override { return pool().begin(index); }
   Chunk* try_take(std::size_t index) override { return pool().try_begin(index); }
-  void lay_out(Chunk& chunk, std::span<const Extent> extents) override;
-  ByteRange range_of(const Extent& extent) const override;
-  std::uint64_t end_of_request(const Extent& extent, std::uint64_t offset) const override;
-  void prepare(Part& part, const Extent& extent) const override;
+  void lay_out(Chunk& chunk, std::span<const Extent> extents, std::vector<Run>& runs) override;
+  std::uint64_t end_of_request(const Run& run) const override;
+  void prepare(Part& part, const Run& run) const override;
   void complete(Chunk& chunk) override { pool().publish(chunk, ChunkState::loaded); }
   bool reads_directly(const Extent& extent) const;
 
   std::vector<const File*> files_;
   bool direct_;
+  std::vector<std::size_t> in_file_order_;  // memory for the extents of a chunk
 };
 
 }  // namespace ooc::detail

@@ -27,11 +27,11 @@ class TransferObserver {
 };
 
 /// The common base of Reader and Writer. It takes the chunks of a plan from the pool one after
-/// another, or is given single ones. It cuts their extents into requests of one block each, and
-/// keeps as many of these in flight as its engine takes, or as a tuner wants. A chunk without
-/// extents is complete at once. A transfer belongs to one thread, but any thread may call
-/// bytes_done() and in_flight(). It owns its engine, whose destructor waits for the requests in
-/// flight: pool and files must outlive the transfer.
+/// another, or is given single ones. It makes runs of their extents, cuts these into requests of
+/// one block each, and keeps as many requests in flight as its engine takes, or as a tuner wants. A
+/// chunk without extents is complete at once. A transfer belongs to one thread, but any thread may
+/// call bytes_done() and in_flight(). It owns its engine, whose destructor waits for the requests
+/// in flight: pool and files must outlive the transfer.
 class Transfer {
  public:
   Transfer(const Transfer&) = delete;
@@ -66,12 +66,18 @@ class Transfer {
 
  protected:
   struct Part : Request {
-    std::size_t payload = 0;  // bytes of the extent among those of the request
+    std::size_t payload = 0;  // bytes of extents among those of the request
     std::size_t slot = 0;     // of its chunk
   };
 
-  struct ByteRange {
-    std::uint64_t begin, end;
+  /// Consecutive bytes of a file and consecutive memory: an extent, or several that are neighbours,
+  /// with the rest of the blocks at both ends if whole blocks are transferred.
+  struct Run {
+    std::uint32_t file;
+    bool direct;                               // bypasses the page cache
+    std::uint64_t begin, end;                  // of the bytes that are still to be requested
+    std::uint64_t payload_begin, payload_end;  // of the extents
+    std::byte* memory;                         // of the byte at `begin`
   };
 
   Transfer(const Plan& plan, ChunkPool& pool, std::unique_ptr<Engine> engine,
@@ -99,34 +105,21 @@ class Transfer {
   /// Like take(), without blocking: returns null if the chunk cannot be transferred now.
   virtual Chunk* try_take(std::size_t index) = 0;
 
-  /// Ensures that the chunk has a segment of its slot for each extent.
-  virtual void lay_out(Chunk& chunk, std::span<const Extent> extents) = 0;
+  /// Ensures that the chunk has a segment of its slot for each extent, and appends the runs of the
+  /// extents to `runs`, which is empty and has room for one for each.
+  virtual void lay_out(Chunk& chunk, std::span<const Extent> extents, std::vector<Run>& runs) = 0;
 
-  /// Returns the bytes of the file to transfer for an extent. They may be more than its own.
-  virtual ByteRange range_of(const Extent& extent) const = 0;
-
-  /// Returns the end of the request that begins at `offset`. Both are offsets in the file of the
-  /// extent.
-  virtual std::uint64_t end_of_request(const Extent& extent, std::uint64_t offset) const = 0;
+  /// Returns the end of the request that begins where the run does.
+  virtual std::uint64_t end_of_request(const Run& run) const = 0;
 
   /// Sets the file of a request and how to access it. Offset, memory and bytes are set already.
-  virtual void prepare(Part& part, const Extent& extent) const = 0;
+  virtual void prepare(Part& part, const Run& run) const = 0;
 
   /// Called when all bytes of a chunk have been transferred.
   virtual void complete(Chunk& chunk) = 0;
 
  private:
   using Clock = std::chrono::steady_clock;
-
-  /// The part of the current chunk for which no request has been started: the extents from `next`
-  /// on, the first of them from `offset` in its file on. These bytes belong to `memory`, which is
-  /// null if nothing is left.
-  struct Remainder {
-    std::span<const Extent> extents{};
-    std::size_t next = 0;
-    std::uint64_t offset = 0;
-    std::byte* memory = nullptr;
-  };
 
   struct InProgress {
     Chunk* chunk = nullptr;
@@ -145,7 +138,7 @@ class Transfer {
   void begin_next_chunk(Chunk& chunk);
   void begin(Chunk& chunk, std::size_t slot);
   void tune(std::size_t payload_bytes);
-  void begin_next_extent();
+  bool all_started() const noexcept { return run_ == runs_.size(); }
   void start_next_request();
   Chunk* finish(Part& part);
 
@@ -158,13 +151,14 @@ class Transfer {
   std::function<void(std::size_t depth)> depth_changed_;
   std::size_t most_in_flight_;
   std::vector<Extent> extents_;          // memory for those of the current chunk
+  std::vector<Run> runs_;                // of the current chunk
+  std::size_t run_ = 0;                  // the first of them that is still to be requested
   std::vector<Part> parts_;              // one for each request that can be in flight
   std::vector<Part*> idle_;              // those that are not in flight
   std::vector<InProgress> in_progress_;  // by slot
   std::size_t next_ = 0;                 // index of the next chunk of the pool
   Chunk* chunk_ = nullptr;               // the current one: begun last
   std::size_t slot_ = 0;                 // of the current chunk
-  Remainder remainder_;
   Clock::time_point busy_since_{};
   std::atomic<std::uint64_t> bytes_done_{0};
   std::uint64_t retries_ = 0;

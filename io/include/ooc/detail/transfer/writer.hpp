@@ -33,13 +33,10 @@ class Writer final : public Transfer {
   Chunk* try_take(std::size_t index) override {
     return pool().is_at(index, ChunkState::computed) ? take(index) : nullptr;
   }
-  void lay_out(Chunk&, std::span<const Extent>) override {}  // done by the lane
-  ByteRange range_of(const Extent& extent) const override;
-  std::uint64_t end_of_request(const Extent& extent, std::uint64_t offset) const override;
-  void prepare(Part& part, const Extent& extent) const override;
+  void lay_out(Chunk& chunk, std::span<const Extent> extents, std::vector<Run>& runs) override;
+  std::uint64_t end_of_request(const Run& run) const override;
+  void prepare(Part& part, const Run& run) const override;
   void complete(Chunk& chunk) override;
-
-  bool writes_directly(const Extent& extent) const;
 
   std::vector<OutputFile*> files_;
   bool direct_;
