@@ -118,7 +118,7 @@ Workload work_of(const ooc::Stats& pass, ooc::DeviceKind device, bool checksum) 
   work.to_device = read;
   work.through_kernel = bytes_used(pass);
   work.to_output = static_cast<double>(pass.outcome.bytes_written);
-  work.checksum = checksum && pass.outcome.bytes != 0;
+  work.checksum = checksum && pass.outcome.records != 0;
   if (device == ooc::DeviceKind::cpu) {
     const auto cores = static_cast<double>(ooc::detail::usable_cores());
     // Threads that read and threads that compute work at the same time.

@@ -374,7 +374,7 @@ Json answer(Json result, const ooc::Stats& stats, const Verified& verified) {
 Outcome Session::report(std::string_view command, const ooc::Source& source,
                         const ooc::Stats& stats, Json result, const std::string& text,
                         const Verified& verified, const std::string& figure) {
-  if (stats.outcome.bytes == 0 && !stats.outcome.partial && settings_.format.count != 0) {
+  if (stats.outcome.records == 0 && !stats.outcome.partial && settings_.format.count != 0) {
     warn(source.name() + ": there are no values in it");
   }
   Json input = describe_input(source, settings_.format);

@@ -205,6 +205,7 @@ Result<Survey> survey_and_keep(Coordinator& coordinator, const Source& source,
   if (const auto known = kept_survey(*found.file, options)) {
     result.value = *known;
     const std::uint64_t all = source.bytes();
+    result.stats.outcome.records = source.elements();
     result.stats.outcome.bytes = result.stats.outcome.resumed_bytes = all;
     // Report the progress of a pass that an earlier run has completed.
     if (wanted.progress) wanted.progress({.bytes = all, .total_bytes = all, .resumed_bytes = all});
@@ -230,14 +231,14 @@ std::optional<Range> range_of_type(ElementType type, const HistogramOptions& opt
 /// Returns the statistics of both passes together.
 Stats check_passes(const Source& source, const FoundBins& found, const Histogram& histogram,
                    const Stats& counting) {
-  check_count(histogram, counting.outcome.bytes / source.element_bytes());
+  check_count(histogram, counting.outcome.records);
   if (!found.pass) return counting;
   const auto& [seen, first] = *found.pass;
   check_same(source, first, counting);
   check_unchanged(source, histogram, seen.extremes, counting.outcome.partial);
   Stats both = first;
   // The statistics of a pass that an earlier run has completed have no layout.
-  if (first.outcome.resumed_bytes == first.outcome.bytes) both.layout = counting.layout;
+  if (first.layout.chunks == 0) both.layout = counting.layout;
   return both += counting;
 }
 
@@ -294,7 +295,7 @@ FoundBins find_bins(Coordinator& coordinator, const Source& source, const Histog
   found.pass = found.file ? survey_and_keep(coordinator, source, options, found, wanted)
                           : survey(coordinator, source, options, found, wanted);
   if (found.pass->stats.outcome.partial) {  // then there are no bins either
-    found.pass->stats.outcome.bytes = 0;
+    found.pass->stats.outcome.records = found.pass->stats.outcome.bytes = 0;
     return found;
   }
   found.bins = share(bins_over(source, found.pass->value, options));
@@ -304,7 +305,7 @@ FoundBins find_bins(Coordinator& coordinator, const Source& source, const Histog
 Stats complete(Histogram& histogram, const Source& source, const HistogramOptions& options,
                const FoundBins& found, const Stats& counting) {
   Stats stats = check_passes(source, found, histogram, counting);
-  if (stats.outcome.bytes == 0 && !stats.outcome.partial) {
+  if (stats.outcome.records == 0 && !stats.outcome.partial) {
     histogram = empty_histogram(source.element(), options);
   }
   return stats;

@@ -148,8 +148,7 @@ auto filter(Coordinator& coordinator, const Op& op, const From& from, const Targ
   const auto inputs = detail::inputs_of<typename Op::Input>(from);
   auto [nothing, stats, kept] = detail::write_files<detail::Filter<Op>>(
       coordinator, op, inputs, targets, wanted, detail::Purpose::append);
-  const std::uint64_t seen = stats.outcome.bytes / detail::stored_bytes_of(inputs);
-  auto found = detail::selections_of(seen, kept);
+  auto found = detail::selections_of(stats.outcome.records, kept);
   return Result<decltype(found)>{found, std::move(stats)};
 }
 

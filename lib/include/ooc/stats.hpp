@@ -163,9 +163,12 @@ struct TimingStats {
 
 /// The outcome of a pass.
 struct OutcomeStats {
-  std::uint64_t bytes = 0;  ///< processed bytes of the source; all unless `partial`
+  /// Processed records of each input, or of the outputs if there is none; all unless `partial`. Not
+  /// set for a matrix product.
+  std::uint64_t records = 0;
+  std::uint64_t bytes = 0;  ///< of the source that were processed, as they are stored
   /// The processed records, counted from the first of the inputs, if devices or processes shared
-  /// the pass. If empty, the first records were processed.
+  /// the pass. If empty, the first `records` were processed.
   std::vector<RecordRange> covers{};
   std::uint64_t bytes_written = 0;   ///< payload only
   std::uint64_t resident_bytes = 0;  ///< bytes that were on the device already, in all passes

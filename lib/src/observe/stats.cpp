@@ -77,6 +77,7 @@ Stats& Stats::operator+=(const Stats& next) {
   layout.reasons = first.reasons;
   add(layout.reasons, next.layout.reasons);
 
+  outcome.records = next.outcome.records;
   outcome.bytes = next.outcome.bytes;
   outcome.resident_bytes += next.outcome.resident_bytes;
   outcome.resumed_bytes += next.outcome.resumed_bytes;
@@ -109,6 +110,7 @@ Stats& Stats::add_beside(const Stats& other) {
   timing.kernel += other.timing.kernel;
   timing.d2h += other.timing.d2h;
   timing.write += other.timing.write;
+  outcome.records += other.outcome.records;
   outcome.bytes += other.outcome.bytes;
   outcome.bytes_written += other.outcome.bytes_written;
   outcome.retries += other.outcome.retries;

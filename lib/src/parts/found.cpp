@@ -115,15 +115,14 @@ Cover cover_of(std::span<const PassInput> inputs, std::size_t partition,
                const OutcomeStats& outcome) {
   Cover cover = cover_of(inputs, partition);
   if (cover.ranges.empty()) return cover;
-  const std::size_t record_bytes = stored_bytes_of(inputs);
   const std::uint64_t first = cover.ranges.front().first;
   cover.ranges = outcome.covers;
-  if (cover.ranges.empty()) cover.ranges = {{0, outcome.bytes / record_bytes}};
+  if (cover.ranges.empty()) cover.ranges = {{0, outcome.records}};
   for (RecordRange& range : cover.ranges) range.first += first;
   const auto is_part = [&](const RecordRange& range) {
     return is_whole(range, partition, cover.records);
   };
-  if (outcome.bytes % record_bytes != 0 || !std::ranges::all_of(cover.ranges, is_part)) {
+  if (!std::ranges::all_of(cover.ranges, is_part)) {
     throw Error(ErrorKind::internal, "a pass was stopped within a partition");
   }
   join(cover.ranges, ErrorKind::internal);

@@ -143,6 +143,7 @@ PassOptions RankJob::options_of_pass(RankBlocks& blocks) {
 
 /// Adds the statistics of a pass. `began`: seconds from the beginning of the job to its own.
 void RankJob::add(const Stats& pass, double began) {
+  const std::uint64_t records = stats_.outcome.records + pass.outcome.records;
   const std::uint64_t bytes = stats_.outcome.bytes + pass.outcome.bytes;
   share_.bytes += pass.outcome.bytes;
   share_.bytes_written += pass.outcome.bytes_written;
@@ -151,13 +152,14 @@ void RankJob::add(const Stats& pass, double began) {
     if (share_.busy_seconds == 0) share_.start_seconds = first;
     share_.busy_seconds = std::max(share_.busy_seconds, last - share_.start_seconds);
   }
-  if (share_.device.empty() || pass.outcome.bytes != 0) share_.device = pass.layout.device;
+  if (share_.device.empty() || pass.outcome.records != 0) share_.device = pass.layout.device;
   if (has_run_) {
     stats_ += pass;
   } else {
     stats_ = pass;
   }
   has_run_ = true;
+  stats_.outcome.records = records;
   stats_.outcome.bytes = bytes;
   stats_.outcome.passes = 1;
 }
@@ -272,7 +274,8 @@ void RankJob::spread_down() {
 /// Sets the statistics of all ranks together.
 void RankJob::finish_stats() {
   stats_.timing.seconds = watch_.seconds();
-  stats_.outcome.bytes = count_of(job_.covers()) * stored_bytes_of(inputs_);
+  stats_.outcome.records = count_of(job_.covers());
+  stats_.outcome.bytes = stats_.outcome.records * stored_bytes_of(inputs_);
   stats_.outcome.resumed_bytes = stats_.outcome.bytes;
   stats_.outcome.bytes_written = 0;
   for (const RankShare& share : shares_) {
@@ -280,7 +283,7 @@ void RankJob::finish_stats() {
     stats_.outcome.bytes_written += share.bytes_written;
   }
   stats_.outcome.remarks = remarks_;
-  stats_.outcome.partial = stats_.outcome.bytes != all_.count * stored_bytes_of(inputs_);
+  stats_.outcome.partial = stats_.outcome.records != all_.count;
   stats_.outcome.covers.clear();
   stats_.layout.in_order = false;
   stats_.ranks = shares_;

@@ -26,10 +26,10 @@ Source section_of(const PassInput& input, const RecordRange& records) {
                  records.count * input.record.bytes / element_bytes);
 }
 
-/// Returns the chunks of a pass that were processed.
-std::size_t chunks_done(const Stats& stats) {
+/// Returns the chunks of a pass that were processed. `record_bytes`: of all inputs.
+std::size_t chunks_done(const Stats& stats, std::size_t record_bytes) {
   if (!stats.outcome.partial) return stats.layout.chunks;
-  return static_cast<std::size_t>(divide_up(stats.outcome.bytes, stats.layout.chunk_bytes));
+  return divide_up(stats.outcome.records, stats.layout.chunk_bytes / record_bytes);
 }
 
 }  // namespace
@@ -71,8 +71,8 @@ void Sections::go_on_after(std::span<const RecordRange> covered) {
     }
     count += range.count;
   }
+  stats_.outcome.records = saved_records_ = count;
   stats_.outcome.resumed_bytes = stats_.outcome.bytes = count * stored_bytes_of(inputs_);
-  saved_bytes_ = stats_.outcome.bytes;
 }
 
 bool Sections::is_done(std::span<const RecordRange> covered) const {
@@ -136,23 +136,24 @@ void Sections::add(const Stats& stats) {
   const double startup = is_first ? stats.timing.startup_seconds : stats_.timing.startup_seconds;
   const std::size_t chunks = stats_.layout.chunks;
   stats_.layout = first;
-  if (stats.outcome.bytes >= largest_bytes_) {
+  if (stats.outcome.records >= largest_records_) {
     stats_ += stats;
   } else {  // a short section has other sizes
     Stats both = stats;
     stats_ = both += stats_;
   }
-  largest_bytes_ = std::max(largest_bytes_, stats.outcome.bytes);
+  largest_records_ = std::max(largest_records_, stats.outcome.records);
   stats_.layout.page_cache_fraction = first.page_cache_fraction;
   stats_.layout.reasons = first.reasons;
-  stats_.layout.chunks = chunks + chunks_done(stats);
+  stats_.layout.chunks = chunks + chunks_done(stats, stored_bytes_of(inputs_));
   stats_.timing.startup_seconds = startup;
+  stats_.outcome.records = before.records + stats.outcome.records;
   stats_.outcome.bytes = before.bytes + stats.outcome.bytes;
   stats_.outcome.resumed_bytes = before.resumed_bytes;
   stats_.outcome.checkpoints = before.checkpoints;
   stats_.outcome.passes = 1;
   stats_.outcome.partial = false;
-  const double records = static_cast<double>(stats.outcome.bytes / stored_bytes_of(inputs_));
+  const auto records = static_cast<double>(stats.outcome.records);
   if (stats.timing.seconds > 0 && records > 0) {
     records_per_second_ = records / stats.timing.seconds;
     patience_ = 1;
@@ -176,7 +177,7 @@ void Sections::save(const std::function<void()>& make_durable, const std::functi
   try {
     save();
     ++stats_.outcome.checkpoints;
-    saved_bytes_ = stats_.outcome.bytes;
+    saved_records_ = stats_.outcome.records;
     why_not_saved_.clear();
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::output) throw;
@@ -189,8 +190,8 @@ void Sections::save(const std::function<void()>& make_durable, const std::functi
 }
 
 Error Sections::interrupted(std::span<const std::string> kept_files) const {
-  const auto all = static_cast<double>(all_.count * stored_bytes_of(inputs_));
-  const double percent = 100 * static_cast<double>(saved_bytes_) / all;
+  const auto all = static_cast<double>(all_.count);
+  const double percent = 100 * static_cast<double>(saved_records_) / all;
   std::string what = "interrupted; " + wanted_.checkpoint.file.string();
   for (const std::string& name : kept_files) what += " and " + name;
   what += kept_files.empty() ? " has what was found in " : " have what was made of ";

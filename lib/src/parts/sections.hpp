@@ -97,14 +97,14 @@ class Sections {
   std::optional<std::stop_callback<std::function<void()>>> forward_;
   PassOptions options_;
   Stats stats_{};
-  std::uint64_t largest_bytes_ = 0;  // of a section
-  double records_per_second_ = 0;    // of the last one; 0: there was none
-  double longest_seconds_ = 0;       // from the last save on, until the pass is stopped
-  double patience_ = 1;              // times that, after passes that were stopped too early
+  std::uint64_t largest_records_ = 0;  // of a section
+  double records_per_second_ = 0;      // of the last one; 0: there was none
+  double longest_seconds_ = 0;         // from the last save on, until the pass is stopped
+  double patience_ = 1;                // times that, after passes that were stopped too early
   Clock::time_point saved_ = Clock::now();
-  std::uint64_t shown_bytes_ = 0;  // by the last report
-  std::uint64_t saved_bytes_ = 0;  // of the data, of which the findings are saved
-  std::string why_not_saved_{};    // empty: the last time succeeded
+  std::uint64_t shown_bytes_ = 0;    // by the last report
+  std::uint64_t saved_records_ = 0;  // of which the findings are saved
+  std::string why_not_saved_{};      // empty: the last time succeeded
 };
 
 }  // namespace ooc::detail

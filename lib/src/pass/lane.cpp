@@ -141,6 +141,7 @@ Lane::Kernel& Lane::process(const PassParts& pass, const FedStep& step, const St
       .kind = TraceEvent::Kind::kernel, .worker = index_, .chunk = step.index, .bytes = bytes};
   if (step.is_resident) pass.resident->count_used(bytes);
   if (times_.steps++ == 0) times_.first_seconds = pass.watch.seconds();
+  times_.records += step.records.count;
   times_.bytes += bytes;
   return kernel;
 }

@@ -45,7 +45,7 @@ class Lane {
   /// The times of the last run.
   struct Times {
     StageTimes h2d, kernel, d2h;
-    std::uint64_t bytes = 0;
+    std::uint64_t records = 0, bytes = 0;
     std::size_t steps = 0;
     double first_seconds = 0;  // from the beginning of the pass to the operation's first return
     double last_seconds = 0;   // and to the end of the last step

@@ -125,6 +125,7 @@ void Station::describe_lanes(Stats& stats) const {
     if (times.steps != 0) {
       stats.timing.startup_seconds = std::min(stats.timing.startup_seconds, times.first_seconds);
     }
+    stats.outcome.records += times.records;
     stats.outcome.bytes += times.bytes;
     stats.timing.h2d += times.h2d;
     stats.timing.kernel += times.kernel;
@@ -313,7 +314,7 @@ void Station::describe_end(const PassParts& parts, std::span<const PassInput> in
   }
   if (const auto best = loading.best_depth()) best_depth_ = best;
   stats.outcome.resident_bytes = parts.resident_bytes();
-  stats.outcome.partial = stats.outcome.bytes != layout.plan.bytes();
+  stats.outcome.partial = stats.outcome.records != layout.plan.planned_records();
   if (parts.fills_resident() && !stats.outcome.partial) {
     std::vector<RecordShape> shapes;
     for (const PassInput& input : inputs) shapes.push_back(input.record);
@@ -321,10 +322,10 @@ void Station::describe_end(const PassParts& parts, std::span<const PassInput> in
     if (parts.resident->bytes() == 0) stats.layout.reasons.push_back({ReasonKind::input_not_kept});
   }
   if (const ProducerReader* const reading = loading.producer()) {
-    const bool is_whole = reading->has_ended() && stats.outcome.bytes == reading->bytes_done();
-    stats.outcome.partial = !is_whole;
-    SourceAccess::end_producer(inputs.front().source, stats.outcome.bytes);
-    stats.layout.chunks = divide_up(stats.outcome.bytes, layout.plan.chunk_bytes());
+    const std::uint64_t used = stats.outcome.records * layout.record_bytes;
+    stats.outcome.partial = !reading->has_ended() || used != reading->bytes_done();
+    SourceAccess::end_producer(inputs.front().source, used);
+    stats.layout.chunks = divide_up(used, layout.plan.chunk_bytes());
   }
 }
 

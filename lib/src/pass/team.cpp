@@ -39,7 +39,7 @@ struct Member {
   std::atomic<std::size_t> in_flight{0};
   std::optional<Stats> stats{};  // none if it did not begin
 
-  bool took_part() const { return stats && stats->outcome.bytes != 0; }
+  bool took_part() const { return stats && stats->outcome.records != 0; }
 };
 
 std::uint64_t step_records(const Layout& layout) {
@@ -260,7 +260,7 @@ Stats run_shared(std::span<const std::unique_ptr<Station>> stations, const PassJ
     std::ranges::copy(member->wishes.needs.share->taken(),
                       std::back_inserter(stats.outcome.covers));
   }
-  stats.outcome.partial = stats.outcome.bytes != plan.bytes();
+  stats.outcome.partial = stats.outcome.records != plan.planned_records();
   if (!stats.outcome.partial) note_idle(team.members, stats);
   return stats;
 }

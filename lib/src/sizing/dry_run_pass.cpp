@@ -289,6 +289,7 @@ Stats dry_run_pass(const Options& given, DeviceKind kind, const PassInput& input
       facts,
       {.options = options, .workers = choose_workers(options, device), .needs = std::move(needs)});
   Stats stats = describe_layout(facts, layout);
+  stats.outcome.records = source.bytes() / input.record.bytes;
   stats.outcome.bytes = source.bytes();
   if (source.is_produced()) {
     stats.layout.is_produced = true;

@@ -166,6 +166,7 @@ TEST_P(ZipTest, FoldsTwoFilesOfDifferentTypesWithTheSameBitsInEveryRun) {
   double exact = 0;
   for (std::size_t i = 0; i < count_; ++i) exact += mask[i] != 0 ? values[i] : 0;
   EXPECT_NEAR(sum, exact, 1e-3);
+  EXPECT_EQ(stats.outcome.records, count_);
   EXPECT_EQ(stats.outcome.bytes, 5 * count_);
   for (const std::size_t streams : {1u, 3u}) {
     for (const std::size_t chunk_bytes : {std::size_t{0}, std::size_t{1}, std::size_t{3} << 20}) {

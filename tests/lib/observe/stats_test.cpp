@@ -24,7 +24,7 @@ Stats first_pass() {
                   .streams = 2,
                   .pool_bytes = 300};
   stats.timing = {.seconds = 2, .startup_seconds = 1, .disk = {.busy = 3}, .kernel = {.busy = 4}};
-  stats.outcome = {.bytes = 1000, .checksum = "same", .remarks = {"x"}};
+  stats.outcome = {.records = 250, .bytes = 1000, .checksum = "same", .remarks = {"x"}};
   return stats;
 }
 
@@ -36,8 +36,12 @@ Stats second_pass() {
                   .streams = 4,
                   .pool_bytes = 200};
   stats.timing = {.seconds = 5, .disk = {.busy = 1}, .kernel = {.busy = 16}};
-  stats.outcome = {
-      .bytes = 900, .bytes_written = 7, .partial = true, .checksum = "same", .remarks = {"x", "y"}};
+  stats.outcome = {.records = 225,
+                   .bytes = 900,
+                   .bytes_written = 7,
+                   .partial = true,
+                   .checksum = "same",
+                   .remarks = {"x", "y"}};
   return stats;
 }
 
@@ -49,6 +53,7 @@ TEST(Stats, OfSeveralPassesAreAddedUp) {
   EXPECT_EQ(both.timing.disk.busy, 4);
   EXPECT_EQ(both.timing.kernel.busy, 4 * 2 + 16) << "as if the first pass had had four streams";
   EXPECT_EQ(both.outcome.passes, 2u);
+  EXPECT_EQ(both.outcome.records, 225u);
   EXPECT_EQ(both.outcome.bytes, 900u) << "`bytes` counts the source once";
   EXPECT_EQ(both.outcome.bytes_written, 7u);
   EXPECT_TRUE(both.outcome.partial);
@@ -90,11 +95,11 @@ TEST(Stats, OfDevicesAtTheSameTimeAreAddedUp) {
   one.layout = {.device = "A", .reads_inline = true, .streams = 2, .pool_bytes = 10};
   one.layout.reasons = {{ReasonKind::two_streams}};
   one.timing = {.seconds = 3, .startup_seconds = 2, .kernel = {.busy = 1}};
-  one.outcome = {.bytes = 5, .bytes_written = 1, .remarks = {"slow"}};
+  one.outcome = {.records = 1, .bytes = 5, .bytes_written = 1, .remarks = {"slow"}};
   other.layout = {.device = "B", .streams = 3, .pool_bytes = 7};
   other.layout.reasons = {{ReasonKind::two_streams}, {ReasonKind::stream_per_core}};
   other.timing = {.seconds = 3, .startup_seconds = 1, .kernel = {.busy = 2}, .write = {.busy = 4}};
-  other.outcome = {.bytes = 6, .bytes_written = 2, .remarks = {"slow", "cold"}};
+  other.outcome = {.records = 2, .bytes = 6, .bytes_written = 2, .remarks = {"slow", "cold"}};
   one.add_beside(other);
   EXPECT_EQ(one.layout.device, "A + B");
   EXPECT_FALSE(one.layout.reads_inline);
@@ -105,6 +110,7 @@ TEST(Stats, OfDevicesAtTheSameTimeAreAddedUp) {
   EXPECT_EQ(one.timing.startup_seconds, 1);
   EXPECT_EQ(one.timing.kernel.busy, 3);
   EXPECT_EQ(one.timing.write.busy, 4);
+  EXPECT_EQ(one.outcome.records, 3u);
   EXPECT_EQ(one.outcome.bytes, 11u);
   EXPECT_EQ(one.outcome.bytes_written, 3u);
   EXPECT_EQ(one.outcome.remarks, (std::vector<std::string>{"slow", "cold"}));

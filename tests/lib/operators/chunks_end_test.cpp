@@ -94,6 +94,7 @@ TEST_P(ChunksEndTest, EndAlsoIfAllThatCanBeHeldAreHeld) {
       held.clear();
       EXPECT_FALSE(chunks.next(*stream_));
       EXPECT_EQ(chunks.stats().outcome.bytes, 4'800 / shards);
+      EXPECT_EQ(chunks.stats().outcome.records, 1'200 / shards);
     }
   }
 }

@@ -60,6 +60,7 @@ TEST_P(ResidentZipTest, TheSameRecordsOfEachStay) {
     for (int pass = 0; pass < 3; ++pass) {
       const auto [sum, stats] = fold(machine, WeightedSum{}, kept);
       EXPECT_EQ(sum, expected);
+      EXPECT_EQ(stats.outcome.records, both / 6);
       EXPECT_EQ(stats.outcome.bytes, both);
       EXPECT_EQ(stats.outcome.resident_bytes, pass == 0 ? 0 : kept.resident_bytes());
     }

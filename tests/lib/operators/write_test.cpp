@@ -84,6 +84,7 @@ TEST_P(WriteTest, MakesRecordsFromTheirPlaces) {
                                 {.chunk_bytes = chunk, .streams = streams, .direct = direct});
         const Stats stats = write(coordinator, Ramp{}, target("ramp.u64"), count_).stats;
         EXPECT_TRUE(is_ramp("ramp.u64", count_)) << chunk << ", " << streams;
+        EXPECT_EQ(stats.outcome.records, count_);
         EXPECT_EQ(stats.outcome.bytes, 0u);
         EXPECT_EQ(stats.outcome.bytes_written, count_ * 8);
         EXPECT_TRUE(chunk == 0 || stats.layout.chunk_bytes == chunk);

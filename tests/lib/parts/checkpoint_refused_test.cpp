@@ -74,6 +74,20 @@ TEST_P(CheckpointRefusedTest, RefusesTheFileOfAnotherJob) {
   EXPECT_EQ(made("sum.part"), "a file of the user");
 }
 
+// Files of version 0.3 name all extents of the data, those of later ones a fingerprint of them.
+TEST_P(CheckpointRefusedTest, RefusesTheFileOfAnEarlierVersion) {
+  leave_file();
+  PartFile saved = read_part_file(path_);
+  constexpr std::string_view now = "\"storage\":", earlier = "\"extents\":";
+  const std::size_t place = saved.question.find(now);
+  ASSERT_NE(place, std::string::npos);
+  saved.question.replace(place, now.size(), earlier);
+  write_part_file(path_, saved, true);
+  Coordinator machine = coordinator();
+  expect_error(ErrorKind::usage, "sum.part: is of another job",
+               [&] { fold(machine, NamedSum{}, source_, after_each()); });
+}
+
 /// Two fields of a struct, of which an operator reads one or the other.
 struct First {
   float a;

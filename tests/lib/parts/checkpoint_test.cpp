@@ -43,6 +43,7 @@ TEST_P(CheckpointTest, GoesOnAfterAFailure) {
   EXPECT_EQ(bits_of(sum), bits_of(expected()));
   EXPECT_EQ(seen_, partitions_ - 19);
   EXPECT_EQ(stats.outcome.resumed_bytes, 19 * partition * sizeof(float));
+  EXPECT_EQ(stats.outcome.records, bytes_ / sizeof(float));
   EXPECT_EQ(stats.outcome.bytes, bytes_);
   EXPECT_EQ(stats.outcome.passes, 1u);
 }
@@ -80,6 +81,7 @@ TEST_P(CheckpointTest, SavesAfterEachPartition) {
   EXPECT_GT(stats.timing.checkpoint_seconds, 0);
   EXPECT_GT(stats.timing.seconds, stats.timing.checkpoint_seconds);
   EXPECT_EQ(stats.layout.chunks, partitions_);
+  EXPECT_EQ(stats.outcome.records, bytes_ / sizeof(float));
   EXPECT_EQ(stats.outcome.bytes, bytes_);
   EXPECT_EQ(stats.outcome.resumed_bytes, 0u);
 }
@@ -103,6 +105,7 @@ TEST_P(CheckpointTest, StaysUntilTheCallerRemovesIt) {
   const auto [again, stats] = fold(machine, counted_sum(), source_, after_each());
   EXPECT_EQ(seen_, 0u);
   EXPECT_EQ(bits_of(again), bits_of(expected()));
+  EXPECT_EQ(stats.outcome.records, bytes_ / sizeof(float));
   EXPECT_EQ(stats.outcome.bytes, bytes_);
   EXPECT_EQ(stats.outcome.resumed_bytes, bytes_);
   auto part = collect(machine, counted_sum(), source_, after_each()).value;

@@ -273,6 +273,7 @@ TEST_P(ProducerTest, CanBeStopped) {
   const auto [count, stats] = fold(folds, test::Count<std::uint8_t>{}, endless, wanted);
   EXPECT_TRUE(stats.outcome.partial);
   EXPECT_EQ(count, stats.outcome.bytes);
+  EXPECT_EQ(count, stats.outcome.records);
   EXPECT_GT(count, 0u);
 }
 

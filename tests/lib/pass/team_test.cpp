@@ -161,7 +161,8 @@ TEST_F(TeamTest, AStoppedPassCoversTheBeginning) {
     EXPECT_GT(stats.outcome.bytes, 0u);
     EXPECT_LT(stats.outcome.bytes, bytes_);
     Coordinator one(cpu());
-    const std::uint64_t records = stats.outcome.bytes / sizeof(float);
+    const std::uint64_t records = stats.outcome.records;
+    EXPECT_EQ(stats.outcome.bytes, records * sizeof(float));
     EXPECT_EQ(records % (2 * partition), 0u);
     const float expected = fold(one, SharedSum{}, section(source_, 0, records)).value;
     EXPECT_EQ(bits_of(sum), bits_of(expected));

@@ -142,6 +142,7 @@ TEST_F(RankJobs, AFoldGoesOnWithAnyNumberOfRanks) {
         fold(coordinator, RankSum{}, source, {.checkpoint = {.file = directory}});
     EXPECT_EQ(sum, expected);
     if (ranks.is_first()) resumed = stats.outcome.resumed_bytes;
+    EXPECT_EQ(stats.outcome.records, bytes_ / sizeof(float));
     EXPECT_EQ(stats.outcome.bytes, bytes_);
   }));
   EXPECT_GT(resumed, 0u);

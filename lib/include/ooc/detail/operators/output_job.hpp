@@ -231,7 +231,7 @@ Result<std::uint64_t> written_by(Coordinator& coordinator, const Op& op,
                                  const std::array<PassInput, count>& inputs,
                                  const TargetsOf<Op>& targets, const PassOptions& wanted) {
   Stats stats = write_files<Operation>(coordinator, op, inputs, targets, wanted).stats;
-  const std::uint64_t records = stats.outcome.bytes / stored_bytes_of(inputs);
+  const std::uint64_t records = stats.outcome.records;
   return {records, std::move(stats)};
 }
 
