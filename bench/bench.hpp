@@ -37,6 +37,7 @@ struct PassOptions {
   std::string operation = "histogram";  // or "reduce"
   std::string dtype = "u1";
   bool cuda = false;
+  std::size_t pieces = 1;  // of the file, as of a format that stores chunks in another order
   std::uint64_t bytes = 0;
   double delay_milliseconds = 0;
   ooc::Options coordinator;

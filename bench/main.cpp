@@ -52,6 +52,8 @@ struct Words {
     add("operation", po::value(&pass.operation), "histogram or reduce (null, file)");
     add("dtype", po::value(&pass.dtype), "(null, file, convert)");
     add("chunk", po::value(&coordinator.chunk_bytes), "bytes (null, file)");
+    add("pieces", po::value(&pass.pieces)->default_value(1),
+        "read the file as that many, groups of 64 of which are stored backwards (file)");
     add("delay", po::value(&pass.delay_milliseconds), "milliseconds a read takes (null)");
     add("streams", po::value(&coordinator.streams), "(null, file)");
     add("threads", po::value(&coordinator.threads), "(null, file)");

@@ -3,6 +3,8 @@
 // any size, to measure memory.
 
 #include <ooc/coordinator.hpp>
+#include <ooc/detail/base/units.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/detail/engine/engine.hpp>
 #include <ooc/error.hpp>
 #include <ooc/histogram.hpp>
@@ -18,6 +20,8 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "bench.hpp"
 
@@ -94,6 +98,23 @@ std::uint64_t process_bytes(const std::string& key) {
   return 0;
 }
 
+/// Opens a file as `pieces` pieces of whole pages, of which groups of 64 are stored backwards.
+Source open_in_pieces(const std::filesystem::path& path, const DType& type, std::size_t pieces) {
+  std::vector<File> files;
+  files.push_back(File::open(path));
+  const std::uint64_t all = files.front().size();
+  const std::uint64_t bytes = round_up(divide_up(all, pieces), page_bytes);
+  std::vector<Extent> extents;
+  for (std::uint64_t offset = 0; offset < all; offset += bytes) {
+    extents.push_back({0, offset, std::min(bytes, all - offset)});
+  }
+  constexpr std::ptrdiff_t group = 64;
+  for (auto first = extents.begin(); extents.end() - first > group; first += group) {
+    std::reverse(first, first + group);
+  }
+  return SourceAccess::of_files(std::move(files), extents, type);
+}
+
 Stats run_once(Coordinator& coordinator, const Source& source, const std::string& operation) {
   if (operation == "reduce") return reduce(coordinator, source).stats;
   const bool bytes = source.type()->element == ElementType::u1;
@@ -117,8 +138,13 @@ nlohmann::ordered_json pass(const PassOptions& options) {
       return std::make_unique<NullEngine>(engine, delay);
     };
   }
-  const Source source = open(nothing ? nothing->path() : std::filesystem::path(options.file),
-                             {.type = parse_dtype(options.dtype)});
+  const DType type = parse_dtype(options.dtype);
+  const std::filesystem::path path =
+      nothing ? nothing->path() : std::filesystem::path(options.file);
+  const SteadyClock::time_point opening = SteadyClock::now();
+  const Source source =
+      options.pieces == 1 ? open(path, {.type = type}) : open_in_pieces(path, type, options.pieces);
+  const std::chrono::duration<double> open_seconds = SteadyClock::now() - opening;
   auto device = make_device(options.cuda ? DeviceKind::cuda : DeviceKind::cpu);
   device->bind_to_thread();
   const std::uint64_t baseline = process_bytes("VmHWM");
@@ -136,6 +162,8 @@ nlohmann::ordered_json pass(const PassOptions& options) {
   }
   return {{"operation", options.operation},
           {"dtype", options.dtype},
+          {"pieces", storage_of(source).size()},
+          {"open_seconds", open_seconds.count()},
           {"bytes", stats.outcome.bytes},
           {"device", stats.layout.device},
           {"engine", stats.layout.engine},
