@@ -18,6 +18,7 @@
 #include <fstream>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -103,14 +104,15 @@ Source open_in_pieces(const std::filesystem::path& path, const DType& type, std:
   std::vector<File> files;
   files.push_back(File::open(path));
   const std::uint64_t all = files.front().size();
-  const std::uint64_t bytes = round_up(divide_up(all, pieces), page_bytes);
+  const std::uint64_t bytes =
+      round_up(divide_up(all, std::max<std::uint64_t>(pieces, 1)), page_bytes);
   std::vector<Extent> extents;
   for (std::uint64_t offset = 0; offset < all; offset += bytes) {
     extents.push_back({0, offset, std::min(bytes, all - offset)});
   }
-  constexpr std::ptrdiff_t group = 64;
-  for (auto first = extents.begin(); extents.end() - first > group; first += group) {
-    std::reverse(first, first + group);
+  constexpr std::size_t group = 64;
+  for (std::size_t i = 0; i < extents.size(); i += group) {
+    std::ranges::reverse(std::span(extents).subspan(i, std::min(group, extents.size() - i)));
   }
   return SourceAccess::of_files(std::move(files), extents, type);
 }

@@ -37,9 +37,10 @@ Source scattered(const std::filesystem::path& directory, const std::vector<T>& v
   // Pieces change places with those near them, so that a chunk has neighbours.
   std::vector<std::size_t> stored_order(extents.size());
   for (std::size_t i = 0; i < stored_order.size(); ++i) stored_order[i] = i;
-  constexpr std::ptrdiff_t near = 12;
-  for (auto first = stored_order.begin(); stored_order.end() - first > near; first += near) {
-    std::ranges::shuffle(first, first + near, random);
+  constexpr std::size_t near = 12;
+  for (std::size_t i = 0; i < stored_order.size(); i += near) {
+    const std::size_t group = std::min(near, stored_order.size() - i);
+    std::ranges::shuffle(std::span(stored_order).subspan(i, group), random);
   }
   std::array<std::vector<std::byte>, 2> stored;
   for (const std::size_t i : stored_order) {

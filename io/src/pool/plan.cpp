@@ -6,14 +6,16 @@
 #include <cassert>
 #include <numeric>
 #include <random>
+#include <tuple>
 #include <utility>
 
 namespace ooc::detail {
 namespace {
 
-/// Sorts extents by their places, and returns the number of runs of neighbours among them.
+/// Sorts extents as a Reader does, and returns the number of runs of neighbours among them.
 std::size_t count_runs(std::vector<Extent>& extents) {
-  std::ranges::sort(extents, {}, [](const Extent& one) { return std::pair(one.file, one.offset); });
+  std::ranges::sort(extents, {},
+                    [](const Extent& one) { return std::tuple(one.file, one.offset, one.bytes); });
   std::size_t runs = extents.empty() ? 0 : 1;
   for (std::size_t i = 1; i < extents.size(); ++i) {
     const Extent& last = extents[i - 1];
@@ -163,8 +165,8 @@ std::uint64_t SequentialPlan::most_read(std::size_t pieces) const noexcept {
   return std::min(cut_.chunk_records * pieces + cut_.before + cut_.after, records_);
 }
 
-/// Adds the most extents and runs that a chunk has of an input. Only chunks that are read with the
-/// end of an extent can have several, so this takes time for each extent, not for each chunk.
+/// Adds the most extents and runs that a chunk has of an input. A chunk has several extents only if
+/// one of them ends in it, so this takes time for these chunks only.
 void SequentialPlan::count_extents(std::size_t input) {
   const StorageMap& map = inputs_[input].map;
   const std::uint64_t bytes = record_bytes(input);

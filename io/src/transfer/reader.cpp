@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 namespace ooc::detail {
@@ -46,8 +47,9 @@ bool Reader::reads_directly(const Extent& extent) const {
 void Reader::lay_out(Chunk& chunk, std::span<const Extent> extents, std::vector<Run>& runs) {
   in_file_order_.resize(extents.size());
   std::iota(in_file_order_.begin(), in_file_order_.end(), std::size_t{0});
-  std::ranges::sort(in_file_order_, {},
-                    [&](std::size_t i) { return std::pair(extents[i].file, extents[i].offset); });
+  std::ranges::sort(in_file_order_, {}, [&](std::size_t i) {
+    return std::tuple(extents[i].file, extents[i].offset, extents[i].bytes);
+  });
   chunk.segments.resize(extents.size());
   std::size_t place = 0;  // of the current run
   for (const std::size_t i : in_file_order_) {

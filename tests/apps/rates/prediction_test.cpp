@@ -92,6 +92,7 @@ TEST(Predict, NothingTakesNothingButTheStart) {
 
 TEST(WorkOf, CountsAllPasses) {
   ooc::Stats pass;
+  pass.outcome.records = 250;
   pass.outcome.bytes = 1000;
   pass.outcome.passes = 2;
   pass.layout.direct = true;

@@ -53,6 +53,11 @@ TEST(Plan, CountsNeighboursInAnyOrderAsOneRun) {
   EXPECT_EQ(in_halves.max_runs(), 2u);
 }
 
+TEST(Plan, CountsPiecesOfTwoFilesAsTwoRuns) {
+  const std::vector<Extent> pieces{{0, 0, 10}, {1, 10, 10}};
+  EXPECT_EQ(SequentialPlan(pieces, 20).max_runs(), 2u);
+}
+
 TEST(Plan, CountsTheRunsThatAMarginAdds) {
   const std::vector<Extent> pieces{{0, 0, 10}, {1, 0, 10}, {0, 10, 10}, {1, 10, 10}};
   const auto plan_with = [&](std::uint64_t before, std::uint64_t after) {

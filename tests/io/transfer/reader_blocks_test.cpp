@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -63,29 +64,61 @@ TEST_P(ReaderBlocksTest, ReadsWholeBlocksDirectly) {
   EXPECT_EQ(requests.whole_blocks, requests.direct);
 }
 
-// Pieces of 1,000 bytes from 17 on, from the last to the first: one request reads them all.
-TEST_P(ReaderBlocksTest, ReadsNeighboursAtOnceInWhateverOrder) {
-  const test::TempDir directory;
-  const std::vector<std::byte> contents = test::random_bytes(50'000, 1);
-  std::vector<File> files;
-  files.push_back(File::open(directory.write("data", contents)));
+/// Files whose bytes are known, and a read of pieces of them as one chunk.
+class ReaderRunsTest : public ReaderBlocksTest {
+ protected:
+  /// Expects the chunk to have the pieces in their order. Returns the requests that it took.
+  Requests read(const std::vector<Extent>& extents, std::size_t runs) {
+    const SequentialPlan plan(extents, 100'000);
+    EXPECT_EQ(plan.max_runs(), runs);
+    ChunkPool pool(heap_memory(), 1, plan.bytes() + Reader::slack_bytes(runs, direct()),
+                   extents.size());
+    Requests requests;
+    auto engine = std::make_unique<CountingEngine>(make_engine({.kind = kind()}), requests);
+    Reader reader(files_, plan, pool, std::move(engine), 64 * 1024, direct());
+    reader.run();
+    EXPECT_EQ(reader.bytes_done(), plan.bytes());
+    const Chunk* const chunk = pool.wait(0, ChunkState::loaded);
+    EXPECT_EQ(chunk->segments.size(), extents.size());
+    for (std::size_t i = 0; i < extents.size(); ++i) {
+      const auto& [file, offset, bytes, cached, input] = extents[i];
+      EXPECT_TRUE(
+          std::ranges::equal(chunk->segments[i], std::span(contents_[file]).subspan(offset, bytes)))
+          << i;
+    }
+    return requests;
+  }
+
+  const std::vector<std::vector<std::byte>> contents_{test::random_bytes(50'000, 1),
+                                                      test::random_bytes(50'000, 2)};
+
+ private:
+  std::vector<File> open_all() {
+    std::vector<File> files;
+    for (std::size_t i = 0; i < contents_.size(); ++i) {
+      files.push_back(File::open(directory_.write(std::to_string(i), contents_[i])));
+    }
+    return files;
+  }
+
+  test::TempDir directory_;
+  std::vector<File> files_ = open_all();
+};
+INSTANTIATE_TEST_SUITE_P(All, ReaderRunsTest, test::all_ways, test::way_name);
+
+TEST_P(ReaderRunsTest, NeighboursAreReadAtOnceInWhateverOrder) {
   std::vector<Extent> extents;
   for (std::uint64_t i = 40; i-- > 0;) extents.push_back({0, 17 + i * 1000, 1000});
-  const SequentialPlan plan(extents, 40'000);
-  EXPECT_EQ(plan.max_runs(), 1u);
-  ChunkPool pool(heap_memory(), 1, 40'000 + Reader::slack_bytes(1, direct()), 40);
-  Requests requests;
-  auto engine = std::make_unique<CountingEngine>(make_engine({.kind = kind()}), requests);
-  Reader reader(files, plan, pool, std::move(engine), 64 * 1024, direct());
-  reader.run();
-  EXPECT_EQ(requests.all, 1u);
-  EXPECT_EQ(reader.bytes_done(), 40'000u);
-  const Chunk* const chunk = pool.wait(0, ChunkState::loaded);
-  ASSERT_EQ(chunk->segments.size(), extents.size());
-  for (std::size_t i = 0; i < extents.size(); ++i) {
-    const auto begin = contents.begin() + static_cast<std::ptrdiff_t>(extents[i].offset);
-    EXPECT_TRUE(std::ranges::equal(chunk->segments[i], std::span(begin, extents[i].bytes))) << i;
-  }
+  EXPECT_EQ(read(extents, 1).all, 1u);
+}
+
+TEST_P(ReaderRunsTest, PiecesOfTwoFilesAreNotNeighbours) {
+  EXPECT_EQ(read({{0, 0, 4096}, {1, 4096, 904}}, 2).all, 2u);
+}
+
+TEST_P(ReaderRunsTest, PiecesMayBeginAtOnePlace) {
+  read({{0, 0, 10}, {0, 0, 20}, {0, 10, 5}, {0, 20, 5}}, 4);
+  read({{0, 20, 5}, {0, 0, 20}, {0, 10, 5}, {0, 0, 10}}, 4);
 }
 
 }  // namespace

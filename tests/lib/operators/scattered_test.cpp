@@ -66,7 +66,10 @@ class ScatteredTest : public test::OutputJobTest {
   template <class Check>
   void with_each(const Check& check) {
     for (const std::size_t steps : {1u, 4u, 9u}) {
-      for (const DirectIo direct : {DirectIo::automatic, DirectIo::no}) {
+      // The files are in the page cache, where direct reads are none unless they are asked for. The
+      // longest chunks lie in too many pieces for them.
+      const bool reads_directly = steps < 9 && files_of(pieces_).front().direct() >= 0;
+      for (const DirectIo direct : {reads_directly ? DirectIo::yes : DirectIo::no, DirectIo::no}) {
         for (const std::size_t streams : {1u, 3u}) {
           Coordinator machine =
               coordinator({.chunk_bytes = steps * test::values_of_a_step * sizeof(float),

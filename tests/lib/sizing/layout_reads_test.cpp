@@ -135,7 +135,7 @@ TEST_F(LayoutTest, RefusesDirectReadsOfManySmallFiles) {
   test::expect_error(ErrorKind::usage, "lies in 100 pieces", [&] { layout_with(DirectIo::yes); });
 }
 
-// 500 pieces of 64 KiB in a chunk of 32 MiB have blocks around them of an eighth of it at most.
+// The blocks around 512 pieces of 64 KiB are an eighth of a chunk of 32 MiB.
 TEST_F(LayoutTest, ReadsDirectlyWhatTheBlocksAroundPiecesAreFewFor) {
   const auto is_direct = [&](std::uint64_t piece_bytes, std::uint64_t gap) {
     std::vector<Extent> extents;

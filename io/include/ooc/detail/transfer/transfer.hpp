@@ -106,7 +106,7 @@ class Transfer {
   virtual Chunk* try_take(std::size_t index) = 0;
 
   /// Ensures that the chunk has a segment of its slot for each extent, and appends the runs of the
-  /// extents to `runs`, which is empty and has room for one for each.
+  /// extents to `runs`. That is empty, and has room for as many as there are extents.
   virtual void lay_out(Chunk& chunk, std::span<const Extent> extents, std::vector<Run>& runs) = 0;
 
   /// Returns the end of the request that begins where the run does.
