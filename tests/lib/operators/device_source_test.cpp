@@ -31,6 +31,8 @@ using test::Machine;
 using test::on_host;
 using test::partition;
 using test::RoundedSum;
+using test::SavedSum;
+using test::SumOfProducts;
 
 /// The sum of products with the next value.
 struct NextProducts {
@@ -41,23 +43,6 @@ struct NextProducts {
   void consume(Stream& stream, DeviceWindow<const float> in, double& sum) const {
     const auto values = on_host(stream, DeviceSpan<const float>{in.data, in.size + in.after});
     for (std::size_t i = 0; i + 1 < values.size(); ++i) sum += values[i] * values[i + 1];
-  }
-  void merge(double& total, const double& part) const { total += part; }
-};
-
-struct SavedSum : RoundedSum {
-  static constexpr std::string_view partial_name = "test.rounded_sum/1";
-};
-
-/// The sum of products of two arrays.
-struct SumOfProducts {
-  using Input = std::tuple<float, float>;
-  using Partial = double;
-  static constexpr std::size_t partition_records = partition;
-  void consume(Stream& stream, DeviceSpan<const float> a, DeviceSpan<const float> b,
-               double& sum) const {
-    const auto left = on_host(stream, a), right = on_host(stream, b);
-    for (std::size_t i = 0; i < left.size(); ++i) sum += left[i] * right[i];
   }
   void merge(double& total, const double& part) const { total += part; }
 };

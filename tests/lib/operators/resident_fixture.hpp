@@ -15,6 +15,8 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -40,6 +42,24 @@ struct RoundedSum {
     for (const float value : on_host<const float>(stream, in)) sum += value;
   }
   void merge(float& total, const float& part) const { total += part; }
+};
+
+/// A RoundedSum whose parts can be saved.
+struct SavedSum : RoundedSum {
+  static constexpr std::string_view partial_name = "test.rounded_sum/1";
+};
+
+/// The sum of products of two arrays.
+struct SumOfProducts {
+  using Input = std::tuple<float, float>;
+  using Partial = double;
+  static constexpr std::size_t partition_records = partition;
+  void consume(Stream& stream, DeviceSpan<const float> a, DeviceSpan<const float> b,
+               double& sum) const {
+    const auto left = on_host(stream, a), right = on_host(stream, b);
+    for (std::size_t i = 0; i < left.size(); ++i) sum += left[i] * right[i];
+  }
+  void merge(double& total, const double& part) const { total += part; }
 };
 
 struct Doubled {

@@ -27,10 +27,8 @@ using test::bits_of;
 using test::Machine;
 using test::on_host;
 using test::partition;
-
-struct SavedSum : test::RoundedSum {
-  static constexpr std::string_view partial_name = "test.rounded_sum/1";
-};
+using test::SavedSum;
+using test::SumOfProducts;
 
 /// The sum of products with the values before and after.
 struct ProductsAround {
@@ -43,19 +41,6 @@ struct ProductsAround {
     const auto values = on_host(
         stream, DeviceSpan<const float>{in.data - in.before, in.before + in.size + in.after});
     for (std::size_t i = 0; i + 1 < values.size(); ++i) sum += values[i] * values[i + 1];
-  }
-  void merge(float& total, const float& part) const { total += part; }
-};
-
-/// The sum of products of two arrays.
-struct SumOfProducts {
-  using Input = std::tuple<float, float>;
-  using Partial = float;
-  static constexpr std::size_t partition_records = partition;
-  void consume(Stream& stream, DeviceSpan<const float> a, DeviceSpan<const float> b,
-               float& sum) const {
-    const auto left = on_host(stream, a), right = on_host(stream, b);
-    for (std::size_t i = 0; i < left.size(); ++i) sum += left[i] * right[i];
   }
   void merge(float& total, const float& part) const { total += part; }
 };
@@ -134,7 +119,7 @@ TEST_P(ScatteredTest, WindowsFindTheSame) {
 TEST_P(ScatteredTest, ZippedSourcesFindTheSame) {
   const Source other = test::scattered(made_, many_values(), {ElementType::f4}, 2);
   Coordinator plain = coordinator();
-  const float expected = fold(plain, SumOfProducts{}, zip(data_, data_)).value;
+  const double expected = fold(plain, SumOfProducts{}, zip(data_, data_)).value;
   with_each([&](Coordinator& machine) {
     EXPECT_EQ(bits_of(fold(machine, SumOfProducts{}, zip(pieces_, data_)).value),
               bits_of(expected));
