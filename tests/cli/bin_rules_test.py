@@ -126,8 +126,6 @@ class BinRulesTest(CliTest):
         self.check_error(2, "histogram", "x.f32", "--bins", "sqrt", "--range", "0:1")
         self.check_error(2, "histogram", "x.f32", "--bins", "scott", "--log-bins")
         self.check_error(2, "histogram", "x.f32", "--bins", "scott", "--edges", "0,1")
-        for command, option in (("histogram", "--bins"), ("reduce", "--histogram")):
-            self.check_error(2, command, "x.f32", option, "sqrt", "--shard", "0/2", "-o", "0.part")
         with subprocess.Popen(["cat", self.path("x.f32")], stdout=subprocess.PIPE) as cat:
             self.check_error(2, "histogram", "-", "--dtype", "f4", "--bins", "sqrt",
                              stdin=cat.stdout)

@@ -231,7 +231,7 @@ class MergeTest(CliTest):
     def test_refuses_other_options(self):
         self.write("x.f32", RANDOM.normal(0, 1, TILE).astype("f4"))
         shard = ["x.f32", "--shard", "0/2", "-o", "x.part"]
-        self.check_error(2, "histogram", *shard)
+        self.check_error(2, "histogram", *shard, "--range", "0:1", "--after", "x.f32")
         self.check_error(2, "reduce", *shard[:3])
         self.check_error(2, "reduce", "x.f32", "-o", "x.part")
         self.check_error(2, "reduce", "x.f32", "--shard", "2/2", "-o", "x.part")
@@ -242,6 +242,99 @@ class MergeTest(CliTest):
         with open(self.path("x.f32"), "rb") as file:
             self.check_error(2, "reduce", "-", *shard[1:], "--dtype", "f4", stdin=file)
         self.assertFalse((self.directory / "x.part").exists())
+
+    def rounds(self, count, command, *words):
+        """Computes both rounds of all shards; returns the parts of the second."""
+        first = self.shards(count, command, *words)
+        self.succeed("merge", *first, "-o", "round.part", "--force")
+        return self.shards(count, command, *words, "--after", "round.part")
+
+    def test_two_rounds(self):
+        values = RANDOM.normal(0, 3, 20 * TILE + 5).astype("f4")
+        values[3], values[9 * TILE] = np.nan, 99
+        self.write("x.f32", values)
+        self.write("x.i2", RANDOM.integers(-900, 999, 5 * TILE, "i2"))
+        for words in (["histogram", "x.f32"], ["histogram", "x.f32", "--bins", "scott"],
+                      ["histogram", "x.i2", "--dtype", "i2", "--bins", "sqrt"],
+                      ["histogram", "x.i2", "--dtype", "i2", "--log-bins", "--skip", "65536"],
+                      ["reduce", "x.f32", "--histogram", "12", "--nan", "omit"],
+                      ["reduce", "x.f32", "--histogram", "sturges", "--exact"]):
+            if "--log-bins" in words:
+                self.write("x.i2", RANDOM.integers(1, 999, 5 * TILE, "i2"))
+            for count in (1, 3, 40):  # of 40, some are empty
+                with self.subTest(words=words, count=count):
+                    whole = self.json(*words)["result"]
+                    parts = self.rounds(count, *words)
+                    self.assertEqual(self.json("merge", *parts)["result"], whole)
+                    joined = self.json("merge", *parts[1:], "-o", "j.part", "--force")["result"] \
+                        if count > 1 else {"round": [2, 2]}
+                    self.assertEqual(joined["round"], [2, 2])
+                    if count > 1:
+                        self.assertEqual(self.json("merge", "j.part", parts[0])["result"], whole)
+
+    def test_rounds_say_what_comes_next(self):
+        self.write("x.f32", RANDOM.normal(0, 1, 4 * TILE).astype("f4"))
+        words = ["histogram", "x.f32", "--shard", "0/2", "-o", "0.part"]
+        first = self.succeed(*words)
+        self.assertIn("the first of two rounds", first.stderr)
+        self.assertEqual(self.json(*words, "--force")["result"]["round"], [1, 2])
+        self.assertEqual(self.json(*words, "--explain", "--force")["result"]["plan"]["passes"], 1)
+        self.succeed("histogram", "x.f32", "--shard", "1/2", "-o", "1.part")
+        self.check_error(2, "merge", "0.part", "1.part")
+        joined = self.succeed("merge", "0.part", "1.part", "-o", "round.part")
+        self.assertIn("histogram FILE --after round.part --shard I/N", joined.stderr)
+        self.assertEqual(self.json("merge", "0.part", "1.part", "-o", "round.part",
+                                   "--force")["result"]["round"], [1, 2])
+        second = self.json("histogram", "x.f32", "--after", "round.part", "--shard", "0/2", "-o",
+                           "2.part")
+        self.assertEqual(second["result"]["round"], [2, 2])
+        self.assertEqual(self.json("reduce", "x.f32", "--shard", "0/2", "-o",
+                                   "r.part")["result"]["round"], [1, 1])
+
+    def test_rounds_that_do_not_belong_together(self):
+        values = RANDOM.normal(0, 1, 4 * TILE).astype("f4")
+        self.write("x.f32", values)
+        parts = self.rounds(2, "histogram", "x.f32")
+        words = ["histogram", "x.f32", "--shard", "0/2", "-o", "y.part", "--after"]
+        self.check_error(2, *words, "2-0.part")  # of the second round
+        self.succeed("histogram", "x.f32", "--shard", "0/2", "-o", "half.part")
+        self.check_error(2, *words, "half.part")  # not of all values
+        self.check_error(2, "merge", parts[0], "half.part")  # of two rounds
+        self.check_error(2, "merge", parts[0], "round.part")
+        self.check_error(2, *words, "round.part", "--bins", "9")  # another question
+        self.check_error(3, *words, "x.f32")
+        self.check_error(4, *words, "none.part")
+        self.check_error(2, "histogram", "x.f32", "--after", "round.part")
+        self.succeed("reduce", "x.f32", "--shard", "0/1", "-o", "r.part")
+        self.check_error(2, *words, "r.part")
+        values[5] = 99
+        self.write("x.f32", values)
+        self.check_error(5, *words, "round.part")
+        self.assertFalse((self.directory / "y.part").exists())
+
+    def test_a_change_between_rounds(self):
+        """Copies may have other times, so only the counts show a change that no sample meets."""
+        values = np.zeros(1 << 20, "f4")
+        values[0] = 1
+        self.write("x.f32", values)
+        first = self.shards(1, "histogram", "x.f32")
+        self.succeed("merge", *first, "-o", "round.part")
+        time = os.stat(self.path("x.f32")).st_mtime_ns
+        values[77_777] = 5
+        self.write("x.f32", values)
+        os.utime(self.path("x.f32"), ns=(time, time))
+        self.succeed("histogram", "x.f32", "--shard", "0/1", "-o", "2.part", "--after",
+                     "round.part")
+        self.check_error(5, "merge", "2.part")
+
+    def test_rounds_of_no_values(self):
+        self.write("x.f32", b"")
+        self.check_error(2, "histogram", "x.f32", "--shard", "0/2", "-o", "x.part")
+        self.write("x.f32", np.full(2 * TILE, np.nan, "f4"))
+        parts = self.shards(2, "histogram", "x.f32")
+        self.succeed("merge", *parts, "-o", "round.part")
+        self.check_error(3, "histogram", "x.f32", "--shard", "0/2", "-o", "x.part", "--after",
+                         "round.part")
 
     def test_leaves_no_part_when_stopped(self):
         with open(self.path("big.f32"), "wb") as file:

@@ -19,80 +19,11 @@
 #include "commands/commands.hpp"
 #include "commands/histogram_report.hpp"
 #include "commands/reduce_report.hpp"
-#include "parts/part_facts.hpp"
-#include "parts/question.hpp"
+#include "parts/parts.hpp"
 #include "run/session.hpp"
 
 namespace ooc_run {
 namespace {
-
-/// A part file, with the facts that ooc-run keeps in it. Since answers may be large, those of only
-/// one file are in memory at a time.
-struct ShardPart {
-  std::string path;
-  ooc::PartFile file;  // without answers; question and input are kept in the first part only
-  PartFacts facts{};
-
-  std::uint64_t first() const { return file.covers.empty() ? 0 : file.covers.front().first; }
-  std::uint64_t shard_count() const { return facts.shard ? facts.shard->second : 0; }
-};
-
-/// Throws an error again, with the path of the part that it concerns.
-[[noreturn]] void refuse_part(const std::string& path, const ooc::Error& error) {
-  ooc::ErrorDetails details = error.details();
-  details.path = path;
-  throw ooc::Error(error.kind(), fmt::format("{}: {}", path, error.what()), details);
-}
-
-/// Throws Error unless two parts have the same question and data. If the data differ only in the
-/// times of files, adds a hint.
-void require_same_data(const ShardPart& one, const ShardPart& other, bool ignore_times) {
-  const auto compare = [&](bool without_times) {
-    ooc::require_same_data(one.file, one.path, other.file, other.path, without_times);
-  };
-  if (ignore_times) return compare(true);
-  try {
-    compare(false);
-  } catch (const ooc::Error& error) {
-    compare(true);
-    throw with_hint(error,
-                    "if these are copies of one file, --ignore-times compares sizes and samples of "
-                    "the bytes only");
-  }
-}
-
-/// The parts, in the order of the data, and their common question.
-struct Parts {
-  std::vector<ShardPart> all{};
-  Question question{};
-};
-
-/// Reads the files, which must belong together.
-Parts read_parts(const MergeRequest& request) {
-  std::vector<ShardPart> parts;
-  Question question;
-  for (const std::string& path : request.run.files) {
-    parts.push_back({.path = path, .file = ooc::read_part_file(path)});
-    ShardPart& part = parts.back();
-    require_same_data(parts.front(), part, request.ignore_times);
-    part.file.parts = {};
-    try {
-      if (parts.size() == 1) question = question_in(part.file.question);
-      part.facts = facts_in(part.file);
-    } catch (const ooc::Error& error) {
-      refuse_part(path, error);
-    }
-    if (parts.size() == 1) continue;
-    part.file.question = {};
-    part.file.input = {};
-  }
-  std::string asked = std::move(parts.front().file.question);
-  std::vector<ooc::FileIdentity> input = std::move(parts.front().file.input);
-  std::ranges::stable_sort(parts, {}, &ShardPart::first);
-  parts.front().file.question = std::move(asked);
-  parts.front().file.input = std::move(input);
-  return {std::move(parts), std::move(question)};
-}
 
 /// A range of values that a part covers.
 struct Covered {
@@ -163,6 +94,15 @@ void require_all(const std::vector<ShardPart>& parts, std::vector<Covered> cover
   }
 }
 
+/// Throws Error(usage) if the parts have no answer, since another round comes after theirs.
+void require_last_round(const Parts& parts) {
+  if (!parts.choose_bins()) return;
+  throw ooc::Error(ooc::ErrorKind::usage, "these parts are of the first of two rounds",
+                   {.why = "they have the range of the data, and no counts",
+                    .hint = "join them: -o ROUND.part; then " +
+                            describe_next_round(parts.question.command, "ROUND.part")});
+}
+
 /// Adds an answer of a file to the total. `load` restores the answer from its bytes.
 template <class Value, class Load>
 void add(std::optional<ooc::PartialResult<Value>>& total, const ooc::PartFile& file,
@@ -184,28 +124,25 @@ void add(std::optional<ooc::PartialResult<Value>>& total, const ooc::PartFile& f
   }
 }
 
-/// Reads a part file again, with its answers. `first`: the first of all parts.
-ooc::PartFile read_again(const ShardPart& part, const ShardPart& first) {
-  ooc::PartFile file = ooc::read_part_file(part.path);
-  ooc::require_same_data(first.file, first.path, file, part.path, true);
-  const bool is_same = file.covers == part.file.covers && file.about == part.file.about &&
-                       file.records == part.file.records;
-  if (is_same) return file;
-  throw ooc::Error(ooc::ErrorKind::input_changed, "changed while it was merged");
-}
-
 /// The answers of all parts together.
 struct Merged {
+  std::optional<ooc::PartialResult<ooc::ChosenBins>> bins{};
   std::optional<ooc::PartialResult<ooc::Statistics>> statistics{};
   std::optional<ooc::PartialResult<ooc::Histogram>> histogram{};
 };
 
-Merged merge(const std::vector<ShardPart>& parts, const Question& question) {
+Merged merge(const Parts& all) {
+  const auto& [parts, question, chosen] = all;
   Merged merged;
   const ooc::ElementType type = question.type.element;
   for (const ShardPart& part : parts) {
     try {
       const ooc::PartFile file = read_again(part, parts.front());
+      if (all.choose_bins()) {
+        add(merged.bins, file, 0,
+            [&](const auto& saved) { return ooc::load_bins(type, *question.histogram, saved); });
+        continue;
+      }
       std::size_t answer = 0;
       if (question.reduce) {
         add(merged.statistics, file, answer++,
@@ -277,15 +214,17 @@ void require_no_data(const std::filesystem::path& target, const std::vector<Shar
 }
 
 /// Writes one part that covers the ranges of all parts.
-Outcome join_parts(const MergeRequest& request, const std::vector<ShardPart>& parts,
-                   const Question& question) {
+Outcome join_parts(const MergeRequest& request, const Parts& all) {
+  const auto& [parts, question, chosen] = all;
   require_no_data(request.target, parts);
   const auto began = std::chrono::steady_clock::now();
   const PartFacts facts = facts_of_all(parts);
   ooc::PartFile joined{.question = parts.front().file.question,
                        .about = to_text(facts),
-                       .input = parts.front().file.input};
-  const Merged merged = merge(parts, question);
+                       .input = parts.front().file.input,
+                       .earlier = parts.front().file.earlier};
+  const Merged merged = merge(all);
+  if (merged.bins) joined.add(*merged.bins);
   if (merged.statistics) joined.add(*merged.statistics);
   if (merged.histogram) joined.add(*merged.histogram);
   const std::vector<std::byte> bytes = ooc::detail::bytes_of(joined);
@@ -300,8 +239,14 @@ Outcome join_parts(const MergeRequest& request, const std::vector<ShardPart>& pa
   Outcome outcome;
   outcome.written = request.target.string();
   if (!file.note().empty()) outcome.notes.push_back(file.note());
-  const Json result{
-      {"part", outcome.written}, {"covers", describe_covers(joined.covers)}, {"verified", nullptr}};
+  if (all.choose_bins()) {
+    outcome.notes.push_back("when it covers all values: " +
+                            describe_next_round(question.command, outcome.written));
+  }
+  const Json result{{"part", outcome.written},
+                    {"round", all.round()},
+                    {"covers", describe_covers(joined.covers)},
+                    {"verified", nullptr}};
   outcome.document =
       request.run.output.json
           ? document(question.command, facts.input, result, describe_merge(parts, elapsed.count()))
@@ -327,9 +272,11 @@ void require_places_in_data(const ooc::Statistics& statistics) {
 
 Outcome run(const MergeRequest& request, const Interrupt& interrupt) {
   const auto began = std::chrono::steady_clock::now();
-  const auto [parts, question] = read_parts(request);
+  const Parts all = read_parts(request.run.files, request.ignore_times);
+  const auto& [parts, question, chosen] = all;
   const std::vector<Covered> covered = ranges_of(parts);
-  if (!request.target.empty()) return join_parts(request, parts, question);
+  if (!request.target.empty()) return join_parts(request, all);
+  require_last_round(all);
   require_all(parts, covered, question);
   const ooc::HistogramOptions bins = question.histogram.value_or(ooc::HistogramOptions{});
   HistogramPicture picture(request.run.side_files, bins, request.picture);
@@ -340,7 +287,7 @@ Outcome run(const MergeRequest& request, const Interrupt& interrupt) {
         {.hint = "reduce --histogram N --range LO:HI --shard I/N counts in bins, too"});
   }
   if (question.histogram) picture.begin();
-  Merged merged = merge(parts, question);
+  Merged merged = merge(all);
   const PartFacts& facts = parts.front().facts;
   Outcome outcome;
   Json result;
@@ -348,6 +295,7 @@ Outcome run(const MergeRequest& request, const Interrupt& interrupt) {
   std::optional<ooc::Histogram> histogram;
   if (merged.histogram) {
     histogram = std::move(*merged.histogram).result();
+    if (chosen) ooc::require_unchanged(*chosen, *histogram);
     result = describe_histogram(*histogram, bins);
     bars = picture.bars(*histogram);
   }

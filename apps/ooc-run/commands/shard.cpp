@@ -19,23 +19,46 @@
 namespace ooc_run {
 namespace {
 
-/// Throws Error(usage) if a histogram needs the range of all data.
-void require_range(const ooc::Source& source, const Question& question) {
-  if (!question.histogram) return;
-  if (question.histogram->edges.empty() && question.histogram->bins.rule()) {
-    throw ooc::Error(ooc::ErrorKind::usage,
-                     "the shards of a histogram need the same number of bins and --range",
-                     {.why = "a rule needs statistics of all data, which no shard has",
-                      .hint = "give the number of bins and --range LO:HI"});
+/// The work of a shard in one of the rounds of its command.
+struct Round {
+  std::uint64_t number = 1, count = 1;
+  Question asked{};  // of this round: with the bins that the round before has chosen
+  std::vector<std::vector<std::byte>> earlier{};  // what that round has found
+
+  /// True if bins are to be chosen, for the next round.
+  bool chooses_bins() const { return number < count; }
+};
+
+/// Returns the round that comes first, or the one after `file`. Throws Error: `usage` if there is
+/// no such round, or if the file is of another command; `input_changed` if it is of other data.
+Round round_of(const ooc::Source& source, const Question& question, const Shard& shard) {
+  Round round{.count = rounds_of(question), .asked = question};
+  if (round.count > 1 && source.is_empty()) {
+    throw ooc::Error(ooc::ErrorKind::usage, "no data have no range for bins",
+                     {.hint = "give it: --range LO:HI, and a number of bins"});
   }
-  if (ooc::histogram_passes(source, *question.histogram) == 1) return;
-  throw ooc::Error(
-      ooc::ErrorKind::usage, "the shards of a histogram need the same --range",
-      {.why = "no shard has the minimum and the maximum of all data",
-       .hint =
-           "first find them: ooc-run reduce FILE --shard I/N -o I.part for each shard, then "
-           "ooc-run merge *.part --json; then histogram FILE --range MIN:MAX --shard I/N, with all "
-           "digits that JSON has"});
+  if (shard.after.empty()) return round;
+  if (round.count == 1) {
+    throw ooc::Error(ooc::ErrorKind::usage,
+                     fmt::format("--after {}: no round comes before", shard.after.string()),
+                     {.why = "this command does not depend on the range of all data",
+                      .hint = "leave --after out"});
+  }
+  ooc::PartFile before = ooc::read_part_file(shard.after);
+  ooc::require_same_data(before, shard.after,
+                         {.question = to_json(question).dump(),
+                          .input = ooc::identity_of(source),
+                          .records = source.elements()},
+                         "this shard");
+  try {
+    round.asked.histogram = chosen_bins(question, before.parts.front()).options;
+  } catch (const ooc::Error& error) {
+    throw ooc::Error(error.kind(), fmt::format("{}: {}", shard.after.string(), error.what()),
+                     error.details());
+  }
+  round.number = 2;
+  round.earlier = std::move(before.parts);
+  return round;
 }
 
 Task task_of(const ooc::Source& section, const Question& question) {
@@ -60,9 +83,15 @@ std::string describe_shard(const Shard& shard, const ooc::Source& section) {
 }
 
 /// Computes the parts, and adds them to the file.
-ooc::Stats collect(Session& session, const ooc::Source& section, const Question& question,
+ooc::Stats collect(Session& session, const ooc::Source& section, const Round& round,
                    ooc::PartFile& file) {
-  const auto& [reduce, histogram] = std::tie(question.reduce, question.histogram);
+  const auto& [reduce, histogram] = std::tie(round.asked.reduce, round.asked.histogram);
+  if (round.chooses_bins()) {
+    auto [part, stats] =
+        ooc::collect_bins(session.coordinator(), section, *histogram, session.pass());
+    file.add(part);
+    return std::move(stats);
+  }
   if (!histogram) {
     auto [part, stats] =
         ooc::collect_reduce(session.coordinator(), section, *reduce, session.pass());
@@ -91,19 +120,24 @@ Outcome run_shard(const RunSettings& settings, const Shard& shard, Question ques
   question.offset = settings.format.offset;
   question.skip = settings.format.skip;
   question.count = settings.format.count;
-  require_range(source, question);
+  const Round round = round_of(source, question, shard);
+  // One pass, whose memory is that of the next round.
+  Question planned = round.asked;
+  if (round.chooses_bins()) planned.histogram = ooc::HistogramOptions{.range = {{0, 1}}};
   const ooc::Source section = ooc::shard(source, shard.index, shard.count, ooc::tile_elements);
   if (settings.explain) {
-    const Explanation explanation = explanation_of(settings, section, question);
+    const Explanation explanation = explanation_of(settings, section, planned);
     Remarks remarks = remarks_on(explanation, settings);
     remarks.facts.insert(remarks.facts.begin(), {"shard", describe_shard(shard, section)});
     return explain(question.command, settings, section, explanation, remarks);
   }
   ooc::detail::OutputFile output(shard.output, 0, settings.side_files.replace);
-  ooc::PartFile file{.question = to_json(question).dump(), .input = ooc::identity_of(source)};
-  Session session(settings, interrupt, task_of(section, question));
+  ooc::PartFile file{.question = to_json(question).dump(),
+                     .input = ooc::identity_of(source),
+                     .earlier = round.earlier};
+  Session session(settings, interrupt, task_of(section, planned));
   session.warn(type_doubt(source, settings.format));
-  const ooc::Stats stats = collect(session, section, question, file);
+  const ooc::Stats stats = collect(session, section, round, file);
   const PartFacts facts{.heading = heading(source),
                         .input = describe_input(source, settings.format),
                         .shard = std::pair{shard.index, shard.count},
@@ -121,12 +155,19 @@ Outcome run_shard(const RunSettings& settings, const Shard& shard, Question ques
                       .input = facts.input,
                       .result = {{"part", shard.output.string()},
                                  {"shard", {shard.index, shard.count}},
+                                 {"round", {round.number, round.count}},
                                  {"covers", describe_covers(file.covers)},
                                  {"verified", nullptr}},
                       .heading = facts.heading,
                       .text = fmt::format("shard {} of {}: {}, in {}\n", shard.index, shard.count,
                                           values, printable(shard.output.string()))},
                      stats);
+  if (round.chooses_bins()) {
+    outcome.notes.push_back(
+        "the first of two rounds: when all shards are done, ooc-run merge "
+        "PART... -o ROUND.part, then " +
+        describe_next_round(question.command, "ROUND.part"));
+  }
   outcome.written = shard.output.string();
   if (!output.note().empty()) outcome.notes.push_back(output.note());
   return outcome;

@@ -72,6 +72,11 @@ Json describe_covers(std::span<const ooc::RecordRange> covers) {
   return ranges;
 }
 
+std::string describe_next_round(std::string_view command, std::string_view part) {
+  return fmt::format("ooc-run {} FILE --after {} --shard I/N -o I.part, with the same options",
+                     command, part);
+}
+
 std::string describe_range(const ooc::RecordRange& range) {
   return fmt::format("the values {} to {}", group_digits(std::to_string(range.first)),
                      group_digits(std::to_string(range.end())));

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "result/report.hpp"
@@ -30,6 +31,9 @@ PartFacts facts_in(const ooc::PartFile& file);
 
 /// Returns ranges of values as JSON.
 Json describe_covers(std::span<const ooc::RecordRange> covers);
+
+/// Returns the command for the shards of a second round. `part`: what the first one has found.
+std::string describe_next_round(std::string_view command, std::string_view part);
 
 /// Returns, for example, "the values 0 to 65,536".
 std::string describe_range(const ooc::RecordRange& range);

@@ -1,19 +1,31 @@
 #include "parts/question.hpp"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <ooc/dtype.hpp>
 #include <ooc/error.hpp>
 #include <system_error>
-#include <type_traits>
 #include <vector>
+
+#include "cli/arguments.hpp"
+#include "cli/options.hpp"
 
 namespace ooc_run {
 namespace {
 
+constexpr std::array rules{ooc::BinRule::sqrt, ooc::BinRule::sturges, ooc::BinRule::scott};
+
+Json to_json(const ooc::BinCount& bins) {
+  const auto rule = bins.rule();
+  if (!rule) return bins.number();
+  return bin_rule_names[static_cast<std::size_t>(std::ranges::find(rules, *rule) - rules.begin())];
+}
+
 Json to_json(const ooc::HistogramOptions& options) {
-  Json json{{"bins", options.bins.number()}, {"logarithmic", options.logarithmic}};
+  Json json{{"bins", to_json(options.bins)}, {"logarithmic", options.logarithmic}};
   if (options.range) json["range"] = {options.range->lower, options.range->upper};
   if (!options.edges.empty()) json["edges"] = options.edges;
   return json;
@@ -23,10 +35,15 @@ ooc::Error bad_question(const std::string& why) {
   return {ooc::ErrorKind::bad_input, "has a question that is not understood", {.why = why}};
 }
 
+ooc::BinCount bins_in(const Json& json) {
+  if (json.is_string()) return choose(bin_rule_names, rules, json.get<std::string>());
+  if (!json.is_number_unsigned()) throw bad_question("its bins are no whole number");
+  return json.get<std::size_t>();
+}
+
 ooc::HistogramOptions histogram_in(const Json& json) {
   ooc::HistogramOptions options;
-  if (!json.at("bins").is_number_unsigned()) throw bad_question("its bins are no whole number");
-  options.bins = json["bins"].get<std::size_t>();
+  options.bins = bins_in(json.at("bins"));
   options.logarithmic = json.at("logarithmic").get<bool>();
   if (json.contains("range")) {
     options.range = {json.at("range").at(0).get<double>(), json.at("range").at(1).get<double>()};
@@ -74,9 +91,7 @@ void check(const Question& question) {
       question.command == "histogram" && !question.reduce && question.histogram;
   if ((!is_reduce && !is_histogram) || question.type.is_struct())
     throw bad_question("no command of this version asks it");
-  if (!question.histogram) return;
-  ooc::visit(question.type.element,
-             [&]<class T>(std::type_identity<T>) { ooc::CountBins<T> bins(*question.histogram); });
+  rounds_of(question);  // throws for invalid bins
 }
 
 }  // namespace
@@ -90,6 +105,15 @@ Json to_json(const Question& question) {
   if (question.reduce) json["reduce"] = to_json(*question.reduce);
   if (question.histogram) json["histogram"] = to_json(*question.histogram);
   return json;
+}
+
+std::size_t rounds_of(const Question& question) {
+  if (!question.histogram) return 1;
+  return ooc::histogram_passes(question.type.element, *question.histogram);
+}
+
+ooc::ChosenBins chosen_bins(const Question& question, std::span<const std::byte> saved) {
+  return ooc::load_bins(question.type.element, *question.histogram, saved).result();
 }
 
 Question question_in(const std::string& text) {

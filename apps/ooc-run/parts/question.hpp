@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <nlohmann/json_fwd.hpp>
 #include <ooc/dtype.hpp>
 #include <ooc/histogram.hpp>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "result/report.hpp"
@@ -23,6 +25,14 @@ struct Question {
 };
 
 Json to_json(const Question& question);
+
+/// Returns the number of rounds of shards that the question takes, for data that have elements: 2
+/// if bins depend on the range of all data, which the shards of the first round find.
+std::size_t rounds_of(const Question& question);
+
+/// Returns the bins that the first round has chosen, from its merged part. Throws ooc::Error:
+/// `usage` if that does not cover all data; `bad_input`.
+ooc::ChosenBins chosen_bins(const Question& question, std::span<const std::byte> saved);
 
 /// Throws Error(usage) for the question of a program other than ooc-run, and Error(bad_input) for a
 /// text that is not a question.

@@ -13,12 +13,13 @@ namespace ooc_run {
 struct Shard {
   std::uint64_t index = 0, count = 1;
   std::filesystem::path output{};  // the file of its part
+  std::filesystem::path after{};   // what an earlier round has found; empty: there was none
 };
 
-/// Parses --shard, --shards and -o. Empty without --shard. `auto` takes the numbers from the
-/// variables that a scheduler sets for the tasks of an array; `auto:0` and `auto:1` give the first
-/// index. Throws Error(usage), also if the number of shards or that of this one is unknown: no task
-/// may compute the whole by mistake.
+/// Parses --shard, --shards, --after and -o. Empty without --shard. `auto` takes the numbers from
+/// the variables that a scheduler sets for the tasks of an array; `auto:0` and `auto:1` give the
+/// first index. Throws Error(usage), also if the number of shards or that of this one is unknown:
+/// no task may compute the whole by mistake.
 std::optional<Shard> read_shard(const Arguments& arguments);
 
 }  // namespace ooc_run

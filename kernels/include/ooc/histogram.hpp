@@ -108,6 +108,8 @@ struct Histogram {
 /// Returns the number of passes of histogram() over the source: 2 if it must find the range first,
 /// else 1. Throws Error(usage) for invalid options.
 OOC_API std::size_t histogram_passes(const Source& source, const HistogramOptions& options);
+/// Like the function above, for any source of that type that has elements.
+OOC_API std::size_t histogram_passes(ElementType type, const HistogramOptions& options);
 
 /// Returns the plan of histogram() for these arguments: how it would read and why, and the number
 /// of bytes. Throws the errors that histogram() would throw before it reads.
@@ -115,14 +117,9 @@ OOC_API Stats dry_run_histogram(const Options& machine, DeviceKind device, const
                                 const HistogramOptions& options = {},
                                 const PassOptions& wanted = {});
 
-template <IsElement T>
-class CountBins;
-
 namespace detail::binning {
 struct Bins;
-template <IsElement T>
-CountBins<T> counting_in(std::shared_ptr<const Bins> bins);
-}  // namespace detail::binning
+}
 
 /// The counting of histogram() as an operator, for a known element type, so that it can be folded
 /// together with other operators in one pass.
@@ -162,18 +159,14 @@ class OOC_API CountBins {
   std::uint64_t records_in(const Partial& total) const;
 
  private:
-  friend CountBins detail::binning::counting_in<T>(
-      std::shared_ptr<const detail::binning::Bins> bins);
-
-  explicit CountBins(std::shared_ptr<const detail::binning::Bins> bins) : bins_(std::move(bins)) {}
-
   std::shared_ptr<const detail::binning::Bins> bins_;  // shared by all copies
 };
 
 /// Computes histogram() of a section of a source, or of a whole one, as a PartialResult (see
 /// collect()). The options must determine the range, because a section does not know the range of
-/// all data. A section begins and ends at multiples of 65,536 elements, or at the end of the data.
-/// Throws Error(usage) for other options, and as collect() does.
+/// all data: collect_bins() finds it first. A section begins and ends at multiples of 65,536
+/// elements, or at the end of the data. Throws Error(usage) for other options, and as collect()
+/// does.
 [[nodiscard]] OOC_API Result<PartialResult<Histogram>> collect_histogram(
     Coordinator& coordinator, const Source& section, const HistogramOptions& options,
     const PassOptions& wanted = {});
@@ -182,6 +175,37 @@ class OOC_API CountBins {
 [[nodiscard]] OOC_API PartialResult<Histogram> load_histogram(ElementType type,
                                                               const HistogramOptions& options,
                                                               std::span<const std::byte> saved);
+
+/// The bins that a pass over all data has chosen for histogram().
+struct ChosenBins {
+  HistogramOptions options;  ///< as given, with the range and the number of bins
+  std::uint64_t below = 0;   ///< elements that are -Inf
+  std::uint64_t above = 0;   ///< elements that are +Inf
+  std::uint64_t nan = 0;     ///< elements that are NaN
+};
+
+/// Does the first pass of histogram() over a section: see collect_histogram(). When the parts of
+/// all sections are merged, the result has the options for collect_histogram():
+///
+///     auto [bins, stats] = ooc::collect_bins(coordinator, ooc::shard(prices, 0, 2), {});
+///     bins.merge(ooc::collect_bins(coordinator, ooc::shard(prices, 1, 2), {}).value);
+///     const ooc::ChosenBins chosen = std::move(bins).result();
+///     ooc::collect_histogram(coordinator, ooc::shard(prices, 0, 2), chosen.options);
+///
+/// Throws Error as collect() does. result() throws Error(bad_input) as histogram() does. Only for
+/// options that do not determine the range (see histogram_passes()).
+[[nodiscard]] OOC_API Result<PartialResult<ChosenBins>> collect_bins(
+    Coordinator& coordinator, const Source& section, const HistogramOptions& options,
+    const PassOptions& wanted = {});
+
+/// Restores such a part from the bytes of PartialResult::save(). Throws Error as load_part() does.
+[[nodiscard]] OOC_API PartialResult<ChosenBins> load_bins(ElementType type,
+                                                          const HistogramOptions& options,
+                                                          std::span<const std::byte> saved);
+
+/// Throws Error(input_changed) unless a histogram of all data has as many elements outside of its
+/// bins as the pass that has chosen them found.
+OOC_API void require_unchanged(const ChosenBins& chosen, const Histogram& histogram);
 
 /// Verifies a result of histogram() on a whole source, given the same options. Reads the source
 /// once more, through the page cache and on the CPU, finds each value's bin by comparing it with

@@ -21,7 +21,7 @@
 
 #include "histogram/bin_rule.hpp"
 #include "histogram/count.hpp"
-#include "histogram/range_pass.hpp"
+#include "histogram/find_bins.hpp"
 
 namespace ooc {
 
@@ -195,9 +195,13 @@ std::uint64_t resident_bytes_expected(const Options& machine, const Source& sour
 
 }  // namespace
 
+std::size_t histogram_passes(ElementType type, const HistogramOptions& options) {
+  return binning::known_bins(type, options) ? 1 : 2;
+}
+
 std::size_t histogram_passes(const Source& source, const HistogramOptions& options) {
-  const bool known = binning::known_bins(source.element(), options).has_value();
-  return known || source.is_empty() ? 1 : 2;
+  const std::size_t passes = histogram_passes(source.element(), options);
+  return source.is_empty() ? 1 : passes;
 }
 
 Stats dry_run_histogram(const Options& machine, DeviceKind device, const Source& source,
@@ -222,16 +226,12 @@ Stats dry_run_histogram(const Options& machine, DeviceKind device, const Source&
 
 Result<Histogram> histogram(Coordinator& coordinator, const Source& source,
                             const HistogramOptions& options, const PassOptions& wanted) {
-  return detail::or_fail_together(coordinator.ranks(), [&]() -> Result<Histogram> {
-    binning::FoundBins found = binning::find_bins(coordinator, source, options, wanted);
-    if (!found.bins) return {Histogram{}, std::move(found.pass->stats)};
-    auto [all, stats] = visit(source.element(), [&]<class T>(std::type_identity<T>) {
-      return binning::fold_found(coordinator, std::tuple(binning::counting_in<T>(found.bins)),
-                                 source, found, wanted);
+  return detail::or_fail_together(coordinator.ranks(), [&] {
+    return visit(source.element(), [&]<class T>(std::type_identity<T>) -> Result<Histogram> {
+      auto [found, stats] = binning::count_beside<T>(coordinator, source, options, wanted);
+      if (!found) return {{}, std::move(stats)};
+      return {std::get<0>(*std::move(found)), std::move(stats)};
     });
-    Histogram& counted = std::get<0>(all);
-    stats = binning::complete(counted, source, options, found, stats);
-    return {std::move(counted), std::move(stats)};
   });
 }
 

@@ -4,7 +4,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "histogram/range_pass.hpp"
+#include "histogram/find_bins.hpp"
 
 namespace ooc {
 
@@ -12,16 +12,14 @@ using namespace detail;
 
 Result<Summary> summarize(Coordinator& coordinator, const Source& source,
                           const SummaryOptions& options, const PassOptions& wanted) {
-  return detail::or_fail_together(coordinator.ranks(), [&]() -> Result<Summary> {
-    binning::FoundBins found = binning::find_bins(coordinator, source, options.histogram, wanted);
-    if (!found.bins) return {Summary{}, std::move(found.pass->stats)};
+  return detail::or_fail_together(coordinator.ranks(), [&] {
     return visit(source.element(), [&]<class T>(std::type_identity<T>) -> Result<Summary> {
-      const std::tuple both{Reduction<T>(options.reduce, source.column_major()),
-                            binning::counting_in<T>(found.bins)};
-      auto [answers, stats] = binning::fold_found(coordinator, both, source, found, wanted);
-      auto& [statistics, histogram] = answers;
-      stats = binning::complete(histogram, source, options.histogram, found, stats);
-      return {{std::move(statistics), std::move(histogram)}, std::move(stats)};
+      const Reduction<T> statistics(options.reduce, source.column_major());
+      auto [found, stats] =
+          binning::count_beside<T>(coordinator, source, options.histogram, wanted, statistics);
+      if (!found) return {{}, std::move(stats)};
+      auto& [histogram, all] = *found;
+      return {{std::move(all), std::move(histogram)}, std::move(stats)};
     });
   });
 }

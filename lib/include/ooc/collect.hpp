@@ -30,7 +30,8 @@ namespace ooc {
 ///  -  `std::uint64_t records_in(const Partial&) const`: the number of records that a partial has
 ///     seen. load_part() then refuses a part whose number is not that of the records it covers;
 ///  -  `std::vector<std::pair<std::uint64_t, std::uint64_t>> nodes_in(const Partial&) const`, if a
-///     partial keeps its partitions in a tree: level and index of its nodes, of the same records.
+///     partial keeps its partitions in a tree: level and index of its nodes, of the same records;
+///     none if it has no tree, so such an operator has records_in(), too.
 template <class Op>
 concept SavableFold = detail::Savable<Op>;
 
@@ -143,9 +144,9 @@ struct FileIdentity {
 [[nodiscard]] OOC_API std::vector<FileIdentity> identity_of(const Source& source);
 
 /// A file with parts of folds over one section (see collect()), and with the identity of their data
-/// and settings: the format `ooc.partial/1`. It is 8 bytes `OOCPART\n`, the length of a header (8
-/// bytes, little-endian), the header, which is JSON, the saved parts one after another, and the
-/// XXH3-128 of all that.
+/// and settings: the format `ooc.partial/2`. It is 8 bytes `OOCPART\n`, the length of a header (8
+/// bytes, little-endian), the header, which is JSON, the earlier findings and the saved parts one
+/// after another, and the XXH3-128 of all that.
 ///
 ///     ooc::PartFile file{.question = R"({"above": 5})", .input = ooc::identity_of(prices)};
 ///     file.add(part);
@@ -158,6 +159,9 @@ struct PartFile {
   std::uint64_t records = 0;          ///< of the whole data
   std::vector<RecordRange> covers{};  ///< the records that the parts cover, in their order
   std::vector<std::vector<std::byte>> parts{};  ///< as returned by PartialResult::save()
+  /// The findings of earlier passes over all records, as returned by PartialResult::save(), if the
+  /// parts depend on them. Parts merge only if they are equal.
+  std::vector<std::vector<std::byte>> earlier{};
 
   /// Adds a part. Throws Error(usage) unless it covers the same records as the parts before.
   template <class AnyPart>
@@ -193,7 +197,7 @@ OOC_API void write_part_file(const std::filesystem::path& path, const PartFile& 
 [[nodiscard]] OOC_API std::string difference_of_data(const PartFile& one, const PartFile& other,
                                                      bool ignore_times = false);
 
-/// Throws unless two part files have the same question and data: Error(usage) or
+/// Throws unless two part files have the same question, data and earlier findings: Error(usage) or
 /// Error(input_changed), with the difference and the paths. `ignore_times`: see above.
 OOC_API void require_same_data(const PartFile& one, const std::filesystem::path& path,
                                const PartFile& other, const std::filesystem::path& other_path,

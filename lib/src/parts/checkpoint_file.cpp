@@ -1,3 +1,4 @@
+#include <ooc/detail/base/byte_reader.hpp>
 #include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/detail/parts/checkpoint_file.hpp>
 
@@ -5,7 +6,6 @@
 #include <cerrno>
 #include <cmath>
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -86,9 +86,9 @@ void CheckpointFile::read_directory(const std::filesystem::path& directory) {
   others_ = rank_files(directory);
   for (const std::filesystem::path& path : others_) read(path);
   // The files of a pass that is complete are of no more use.
-  const auto has_kept = [](const Saved& saved) { return !kept_in(saved.file).empty(); };
-  if (std::ranges::none_of(saved_, has_kept)) return;
-  std::erase_if(saved_, std::not_fn(has_kept));
+  std::size_t most = 0;
+  for (const Saved& saved : saved_) most = std::max(most, saved.file.earlier.size());
+  std::erase_if(saved_, [&](const Saved& saved) { return saved.file.earlier.size() < most; });
 }
 
 /// Sends the findings of complete passes to all ranks.
@@ -96,17 +96,25 @@ void CheckpointFile::share_kept() {
   Conversation& talk = conversation_of(*ranks_);
   talk.begin_job();
   if (ranks_->is_first()) {
-    talk.say_to_others(Word::total, kept());
-  } else {
-    const std::vector<std::byte> found = talk.await(Word::total, 0).bytes;
-    if (found.empty()) return;
-    saved_.push_back({path_, {}});
-    saved_.back().file.about = Json{{"kept", to_digits(found)}}.dump();
+    std::vector<std::byte> all;
+    for (const std::vector<std::byte>& found : kept()) {
+      append_bytes(all, std::uint64_t{found.size()});
+      append_span(all, found);
+    }
+    talk.say_to_others(Word::total, all);
+    return;
+  }
+  const std::vector<std::byte> all = talk.await(Word::total, 0).bytes;
+  if (all.empty()) return;
+  saved_.push_back({path_, {}});
+  for (ByteReader bytes(all); bytes.left() != 0;) {
+    const auto found = bytes.take_bytes(bytes.take<std::uint64_t>());
+    saved_.back().file.earlier.emplace_back(found.begin(), found.end());
   }
 }
 
-void CheckpointFile::keep(std::span<const std::byte> found) {
-  kept_ = to_digits(found);
+void CheckpointFile::keep(std::vector<std::byte> found) {
+  pass_.earlier.push_back(std::move(found));
 }
 
 void CheckpointFile::set_outputs(std::vector<SavedOutput> outputs) {
@@ -116,19 +124,19 @@ void CheckpointFile::set_outputs(std::vector<SavedOutput> outputs) {
 
 void CheckpointFile::set_about() {
   Json about = Json::object();
-  if (!kept_.empty()) about["kept"] = kept_;
   for (const SavedOutput& output : outputs_) about["outputs"].push_back(json_of(output));
   pass_.about = about.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
-std::vector<std::byte> CheckpointFile::kept() const {
-  return saved_.empty() ? std::vector<std::byte>{} : kept_in(saved_.front().file);
+std::span<const std::vector<std::byte>> CheckpointFile::kept() const {
+  if (saved_.empty()) return {};
+  return saved_.front().file.earlier;
 }
 
 /// True if a file has data of this pass. A file with outputs has, even without findings, because
 /// its kept outputs would otherwise remain.
 bool CheckpointFile::is_about_this_pass(const Saved& saved) const {
-  return !saved.file.covers.empty() || !kept_in(saved.file).empty() || has_outputs(saved.file);
+  return !saved.file.covers.empty() || !saved.file.earlier.empty() || has_outputs(saved.file);
 }
 
 /// Throws Error unless a file belongs to this job and to its data.
@@ -148,7 +156,8 @@ std::vector<const PartFile*> CheckpointFile::begin(std::span<const PassInput> in
                                                    std::span<const OperatorQuestion> operators,
                                                    std::span<const Target> targets) {
   constexpr auto replace = Json::error_handler_t::replace;  // of bytes that are not UTF-8
-  pass_ = {.question = question_of(inputs, operators, targets).dump(-1, ' ', true, replace)};
+  pass_ = {.question = question_of(inputs, operators, targets).dump(-1, ' ', true, replace),
+           .earlier = std::move(pass_.earlier)};
   outputs_.clear();
   for (const Target& target : targets) outputs_.push_back({{new_kept_name(target.path)}, {}});
   set_about();

@@ -75,22 +75,6 @@ std::string fingerprint_of(const StorageMap& storage) {
          std::to_string(hash);
 }
 
-constexpr std::string_view digits = "0123456789abcdef";
-
-/// Parses hexadecimal digits. Throws Error(bad_input) for other characters.
-std::vector<std::byte> from_digits(std::string_view text) {
-  std::vector<std::byte> bytes;
-  for (std::size_t i = 0; i < text.size(); i += 2) {
-    const std::size_t high = digits.find(text[i]);
-    const std::size_t low = i + 1 < text.size() ? digits.find(text[i + 1]) : std::string::npos;
-    if (high == std::string::npos || low == std::string::npos) {
-      throw Error(ErrorKind::bad_input, "a checkpoint is damaged: '" + std::string(text) + "'");
-    }
-    bytes.push_back(static_cast<std::byte>(16 * high + low));
-  }
-  return bytes;
-}
-
 }  // namespace
 
 Json question_of(std::span<const PassInput> inputs, std::span<const OperatorQuestion> operators,
@@ -141,21 +125,6 @@ std::vector<SavedOutput> outputs_in(const PartFile& saved, std::span<const Targe
     throw Error(ErrorKind::bad_input, std::string("a checkpoint is damaged: ") + error.what());
   }
   return outputs;
-}
-
-std::string to_digits(std::span<const std::byte> bytes) {
-  std::string text;
-  for (const std::byte byte : bytes) {
-    const auto value = std::to_integer<std::size_t>(byte);
-    text += {digits[value / 16], digits[value % 16]};
-  }
-  return text;
-}
-
-std::vector<std::byte> kept_in(const PartFile& saved) {
-  const Json about = Json::parse(saved.about);
-  if (!about.is_object() || !about.contains("kept")) return {};
-  return from_digits(about["kept"].is_string() ? about["kept"].get<std::string>() : "?");
 }
 
 std::vector<std::byte> described_pass(const PartFile& pass) {

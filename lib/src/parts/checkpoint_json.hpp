@@ -32,12 +32,6 @@ Json json_of(const SavedOutput& output);
 /// damaged.
 std::vector<SavedOutput> outputs_in(const PartFile& saved, std::span<const Target> targets);
 
-/// Returns bytes as hexadecimal digits.
-std::string to_digits(std::span<const std::byte> bytes);
-
-/// Returns what a file keeps of passes that are complete; empty if it keeps nothing.
-std::vector<std::byte> kept_in(const PartFile& saved);
-
 /// Write and read the message in which a rank describes its pass and its data.
 std::vector<std::byte> described_pass(const PartFile& pass);
 PartFile pass_in(std::span<const std::byte> bytes);

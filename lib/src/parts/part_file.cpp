@@ -27,7 +27,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view magic = "OOCPART\n";
-constexpr std::string_view schema = "ooc.partial/1";
+constexpr std::string_view schema = "ooc.partial/2";
 constexpr std::size_t hash_bytes = sizeof(XXH128_canonical_t);
 constexpr std::uint64_t most_header_bytes = 64 * MiB;
 
@@ -55,23 +55,40 @@ Json parsed(const std::string& text, const std::string& member) {
   return Json::parse(text);
 }
 
+/// Returns the operator and the size of each saved result.
+Json listed(std::span<const std::vector<std::byte>> saved) {
+  Json list = Json::array();
+  for (const std::vector<std::byte>& part : saved) {
+    ByteReader bytes(part);
+    list.push_back({{"operator", take_text(bytes)}, {"bytes", std::to_string(part.size())}});
+  }
+  return list;
+}
+
+/// Takes the saved results of which the header has this list.
+std::vector<std::vector<std::byte>> take_listed(std::string_view list, ByteReader& payloads) {
+  std::vector<std::vector<std::byte>> saved;
+  for_each_element(list, [&](const Json& part) {
+    const auto bytes = payloads.take_bytes(integer_in<std::uint64_t>(part.at("bytes")));
+    saved.emplace_back(bytes.begin(), bytes.end());
+  });
+  return saved;
+}
+
 std::string header_of(const PartFile& file) {
   if (file.parts.empty()) throw Error(ErrorKind::usage, "a PartFile has no part: add() adds one");
-  Json input = Json::array(), covers = Json::array(), payload = Json::array();
+  Json input = Json::array(), covers = Json::array();
   for (const FileIdentity& identity : file.input) input.push_back(json_of(identity));
   for (const RecordRange& range : file.covers) {
     covers.push_back({std::to_string(range.first), std::to_string(range.end())});
-  }
-  for (const std::vector<std::byte>& part : file.parts) {
-    ByteReader bytes(part);
-    payload.push_back({{"operator", take_text(bytes)}, {"bytes", std::to_string(part.size())}});
   }
   const Json header{{"schema", schema},
                     {"question", parsed(file.question, "question")},
                     {"input", std::move(input)},
                     {"records", std::to_string(file.records)},
                     {"covers", std::move(covers)},
-                    {"payload", std::move(payload)},
+                    {"earlier", listed(file.earlier)},
+                    {"payload", listed(file.parts)},
                     {"about", parsed(file.about, "about")}};
   std::string text = header.dump(-1, ' ', true, Json::error_handler_t::replace);
   if (text.size() <= most_header_bytes) return text;
@@ -95,10 +112,8 @@ void read_header(std::string_view header, ByteReader& payloads, PartFile& file) 
     }
     file.covers.push_back({first, end - first});
   });
-  for_each_element(member_of(header, "payload"), [&](const Json& part) {
-    const auto bytes = payloads.take_bytes(integer_in<std::uint64_t>(part.at("bytes")));
-    file.parts.emplace_back(bytes.begin(), bytes.end());
-  });
+  file.earlier = take_listed(member_of(header, "earlier"), payloads);
+  file.parts = take_listed(member_of(header, "payload"), payloads);
   if (file.parts.empty()) throw Error(ErrorKind::bad_input, "has no answer");
 }
 
@@ -238,6 +253,7 @@ std::vector<std::byte> detail::bytes_of(const PartFile& file) {
   std::vector<std::byte> out;
   append_span(out, std::as_bytes(std::span(magic)));
   append_text(out, header);
+  for (const std::vector<std::byte>& found : file.earlier) append_span(out, found);
   for (const std::vector<std::byte>& part : file.parts) append_span(out, part);
   append_bytes(out, hash_of(out));
   return out;
@@ -333,6 +349,9 @@ void require_same_data(const PartFile& one, const std::filesystem::path& path,
     throw Error(ErrorKind::input_changed, both + ": are parts of different data",
                 {.why = std::move(why)});
   }
+  if (one.earlier == other.earlier) return;
+  throw Error(ErrorKind::usage, both + ": are parts of different passes",
+              {.why = "they depend on different findings of the passes before"});
 }
 
 }  // namespace ooc

@@ -56,6 +56,7 @@ class PartFileTest : public testing::Test {
     const std::vector<RecordRange> covers{{0, 5}, {7, std::uint64_t{1} << 60}};
     add_part(file, std::uint64_t{1} << 61, covers, saved("first"));
     add_part(file, std::uint64_t{1} << 61, covers, saved("second"));
+    file.earlier = {saved("earlier")};
     return file;
   }
 
@@ -81,6 +82,7 @@ TEST_F(PartFileTest, IsReadAsItWasWritten) {
   EXPECT_EQ(found.covers[1].first, 7u);
   EXPECT_EQ(found.covers[1].count, std::uint64_t{1} << 60);
   EXPECT_EQ(found.parts, file.parts);
+  EXPECT_EQ(found.earlier, file.earlier);
   ASSERT_EQ(found.input.size(), 1u);
   EXPECT_EQ(found.input[0].bytes, file.input[0].bytes);
   EXPECT_EQ(found.input[0].modified_ns, -7);
@@ -137,7 +139,9 @@ TEST_F(PartFileTest, ForgedFilesAreRefusedOrReadAsWhatTheySay) {
 TEST_F(PartFileTest, SaysWhatIsWrong) {
   const Bytes good = bytes_of(example());
   expect_error(ErrorKind::usage, "has the format ooc.partial/9",
-               [&] { read(with_text(good, "ooc.partial/1", "ooc.partial/9")); });
+               [&] { read(with_text(good, "ooc.partial/2", "ooc.partial/9")); });
+  expect_error(ErrorKind::usage, "has the format ooc.partial/1",
+               [&] { read(with_text(good, "ooc.partial/2", "ooc.partial/1")); });
   expect_error(ErrorKind::bad_input, "is damaged",
                [&] { read(with_text(good, "\"5\"", "\"x\"")); });
   expect_error(ErrorKind::bad_input, "is damaged",
@@ -193,6 +197,9 @@ TEST_F(PartFileTest, OfOtherDataOrQuestions) {
   other.input[0].modified_ns = 5;
   refuse(ErrorKind::input_changed, "are parts of different data", other);
   require_same_data(one, "a.part", other, "b.part", true);
+  other = one;
+  other.earlier.clear();
+  refuse(ErrorKind::usage, "a.part and b.part: are parts of different passes", other);
 }
 
 TEST_F(PartFileTest, FilesAreKnownByBytesAtManyPlaces) {

@@ -39,11 +39,12 @@ class OOC_API CheckpointFile {
   /// uses it. `ranks`: all, or null. A job of ranks may have no checkpoint.
   explicit CheckpointFile(const Checkpoint& wanted, Ranks* ranks = nullptr);
 
-  /// Keeps the findings of the passes of the job that are complete, for the passes after them.
-  void keep(std::span<const std::byte> found);
+  /// Keeps what a complete pass of the job has found, beside what is kept already, for the passes
+  /// after it.
+  void keep(std::vector<std::byte> found);
 
-  /// Returns the findings that an earlier run has kept; empty if no pass was complete.
-  std::vector<std::byte> kept() const;
+  /// Returns what an earlier run has kept: the findings of complete passes, in their order.
+  std::span<const std::vector<std::byte>> kept() const;
 
   /// Begins a pass of the job. On rank 0, returns the part files that an earlier run has saved:
   /// none if it had no findings, several if it had several ranks. Other ranks wait until rank 0
@@ -99,7 +100,6 @@ class OOC_API CheckpointFile {
 
   std::filesystem::path path_;
   Ranks* ranks_;
-  std::string kept_{};                           // hexadecimal digits
   std::vector<Saved> saved_{};                   // by an earlier run
   std::vector<std::filesystem::path> others_{};  // of all ranks of an earlier run
   PartFile pass_;                                // without parts

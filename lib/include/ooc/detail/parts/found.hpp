@@ -261,7 +261,10 @@ class PartOf final : public PartState<ResultOf<Op>> {
       if constexpr (requires { op_.records_in(total_); }) {
         require_records(cover, op_.records_in(total_));
       }
-      if constexpr (requires { op_.nodes_in(total_); }) require_nodes(cover, op_.nodes_in(total_));
+      if constexpr (requires { op_.nodes_in(total_); }) {
+        const auto nodes = op_.nodes_in(total_);
+        if (!nodes.empty()) require_nodes(cover, nodes);
+      }
     }
   }
 

@@ -1,4 +1,4 @@
-#include "histogram/range_pass.hpp"
+#include "histogram/find_bins.hpp"
 
 #include <ooc/error.hpp>
 #include <ooc/histogram.hpp>
@@ -8,6 +8,8 @@
 
 #include <chrono>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <functional>
@@ -32,14 +34,14 @@ namespace {
 using test::infinity;
 using test::nan;
 
-class RangePassTest : public test::HistogramOnEachDevice {
+class FindBinsTest : public test::HistogramOnEachDevice {
  protected:
   void expect_changed(const Source& source, Options run) {
     expect_error(ErrorKind::input_changed, source, {}, std::move(run));
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Devices, RangePassTest, test::all_devices, test::device_name);
+INSTANTIATE_TEST_SUITE_P(Devices, FindBinsTest, test::all_devices, test::device_name);
 
 /// Options that call `action` before the second pass.
 Options before_second_pass(std::function<void()> action) {
@@ -51,7 +53,7 @@ Options before_second_pass(std::function<void()> action) {
   return options;
 }
 
-TEST_P(RangePassTest, TakesTheTimeOfBothPasses) {
+TEST_P(FindBinsTest, TakesTheTimeOfBothPasses) {
   constexpr std::chrono::milliseconds delay{20};
   Options options;
   options.make_engine = [delay, passes = 0](const EngineOptions& wanted) mutable {
@@ -62,7 +64,7 @@ TEST_P(RangePassTest, TakesTheTimeOfBothPasses) {
   EXPECT_GE(stats.timing.seconds, std::chrono::duration<double>(delay).count());
 }
 
-TEST_P(RangePassTest, NoticesThatTheInputChanged) {
+TEST_P(FindBinsTest, NoticesThatTheInputChanged) {
   std::vector<float> values(100'000, 1);
   values[0] = 2;
   for (const double intruder : {3.0, 0.0, infinity, -infinity, nan}) {
@@ -95,7 +97,7 @@ class ReplacingEngine final : public test::WrappedEngine {
 };
 
 /// The file looks unchanged; only the counts of the two passes differ.
-TEST_P(RangePassTest, NoticesThatTheSecondPassReadOtherValues) {
+TEST_P(FindBinsTest, NoticesThatTheSecondPassReadOtherValues) {
   std::vector<float> values(100'000, 1);
   values[0] = 2;
   const Source source = source_of(values);
@@ -121,7 +123,7 @@ TEST_P(RangePassTest, NoticesThatTheSecondPassReadOtherValues) {
   }
 }
 
-TEST_P(RangePassTest, NoticesWithAChecksumThatTheInputChangedWithinItsRange) {
+TEST_P(FindBinsTest, NoticesWithAChecksumThatTheInputChangedWithinItsRange) {
   std::vector<float> values(100'000, 1);
   values[0] = 2;
   values[1] = 0;
@@ -151,7 +153,7 @@ TEST_P(RangePassTest, NoticesWithAChecksumThatTheInputChangedWithinItsRange) {
   }
 }
 
-TEST_P(RangePassTest, CountsWhatTheFirstPassHasLeftOnAGpu) {
+TEST_P(FindBinsTest, CountsWhatTheFirstPassHasLeftOnAGpu) {
   const auto values = test::varied_values<float>(20 * tile_elements + 3);
   const Source source = source_of(values);
   const auto [found, stats] = count(source);
@@ -167,7 +169,7 @@ TEST_P(RangePassTest, CountsWhatTheFirstPassHasLeftOnAGpu) {
 }
 
 /// Data of whose mean and variance the last bits depend on the order of additions.
-TEST_P(RangePassTest, ARuleGivesTheSameBinsHoweverThePassIsDivided) {
+TEST_P(FindBinsTest, ARuleGivesTheSameBinsHoweverThePassIsDivided) {
   auto values = test::varied_values<float>(20 * tile_elements + 3);
   std::erase_if(values, [](float value) { return std::isinf(value); });
   const Source source = source_of(values);
@@ -182,7 +184,7 @@ TEST_P(RangePassTest, ARuleGivesTheSameBinsHoweverThePassIsDivided) {
   }
 }
 
-TEST_P(RangePassTest, ARuleLooksAtTheFiniteValues) {
+TEST_P(FindBinsTest, ARuleLooksAtTheFiniteValues) {
   const std::vector<double> values{1, 2, 3, 4, 5, 6, 7, 8, 9, nan};
   Histogram found = count(source_of(values), {.bins = BinRule::sqrt}).value;
   EXPECT_EQ(found.edges.size(), 4u);
@@ -200,7 +202,7 @@ TEST_P(RangePassTest, ARuleLooksAtTheFiniteValues) {
   expect_error(ErrorKind::bad_input, source_of(std::vector<double>{nan}), {.bins = BinRule::sqrt});
 }
 
-TEST_P(RangePassTest, ARuleIsOfTheRangeOfTheDataForEveryType) {
+TEST_P(FindBinsTest, ARuleIsOfTheRangeOfTheDataForEveryType) {
   const Source bytes = source_of(std::vector<std::uint8_t>{3, 5, 10, 20});
   EXPECT_EQ(count(bytes, {.bins = BinRule::sqrt}).value.edges, (std::vector<double>{3, 11.5, 20}));
   EXPECT_EQ(count(bytes).value.edges.front(), 0);
@@ -211,7 +213,7 @@ TEST_P(RangePassTest, ARuleIsOfTheRangeOfTheDataForEveryType) {
   EXPECT_TRUE(count(empty, {.bins = BinRule::scott}).value.edges.empty());
 }
 
-TEST_P(RangePassTest, RefusesWhatARuleExcludes) {
+TEST_P(FindBinsTest, RefusesWhatARuleExcludes) {
   const Source source = source_of(std::vector<float>{1, 2});
   expect_error(ErrorKind::usage, source, {.bins = BinRule::sqrt, .range = {{0, 1}}});
   expect_error(ErrorKind::usage, source, {.bins = BinRule::sqrt, .logarithmic = true});
@@ -219,7 +221,7 @@ TEST_P(RangePassTest, RefusesWhatARuleExcludes) {
   EXPECT_THROW(CountBins<float>({.bins = BinRule::sqrt}), Error);
 }
 
-TEST_P(RangePassTest, StopsEarly) {
+TEST_P(FindBinsTest, StopsEarly) {
   const auto values = test::varied_values<float>(20 * tile_elements);
   const Source source = source_of(values);
   std::stop_source stopped;
@@ -239,6 +241,72 @@ TEST_P(RangePassTest, StopsEarly) {
   EXPECT_TRUE(prefix_stats.outcome.partial);
   EXPECT_EQ(prefix.count * sizeof(float), prefix_stats.outcome.bytes);
   EXPECT_FALSE(prefix.edges.empty());
+}
+
+/// Returns the saved part of the bins, merged from as many sections.
+std::vector<std::byte> bins_of_sections(Coordinator& coordinator, const Source& source,
+                                        const HistogramOptions& options, std::uint64_t sections) {
+  auto all = collect_bins(coordinator, shard(source, sections - 1, sections), options).value;
+  for (std::uint64_t i = 0; i + 1 < sections; ++i) {
+    all.merge(collect_bins(coordinator, shard(source, i, sections), options).value);
+  }
+  return all.save();
+}
+
+TEST_P(FindBinsTest, SectionsChooseTheBinsOfTheWhole) {
+  auto values = test::varied_values<float>(20 * tile_elements + 3);
+  std::erase_if(values, [](float value) { return std::isinf(value); });
+  values[7] = static_cast<float>(nan);
+  const Source source = source_of(values);
+  Coordinator coordinator(make_device(GetParam()));
+  for (const HistogramOptions& options :
+       {HistogramOptions{.bins = 10}, HistogramOptions{.bins = BinRule::sqrt},
+        HistogramOptions{.bins = BinRule::scott}}) {
+    const Histogram expected = histogram(coordinator, source, options).value;
+    for (const std::uint64_t sections : {1, 3, 30}) {  // of 30, some are empty
+      const auto saved = bins_of_sections(coordinator, source, options, sections);
+      const ChosenBins chosen = load_bins(ElementType::f4, options, saved).result();
+      EXPECT_EQ(histogram_passes(source, chosen.options), 1u);
+      const Histogram found = histogram(coordinator, source, chosen.options).value;
+      test::expect_equal(found, expected);
+      EXPECT_EQ(chosen.nan, expected.nan);
+      require_unchanged(chosen, found);
+      Histogram other = found;
+      ++other.above;
+      EXPECT_THROW(require_unchanged(chosen, other), Error);
+    }
+  }
+}
+
+TEST_P(FindBinsTest, PartsOfOtherBinsOrForgedOnesAreRefused) {
+  const Source source = source_of(std::vector<float>(3 * tile_elements, 1));
+  Coordinator coordinator(make_device(GetParam()));
+  const HistogramOptions by_scott{.bins = BinRule::scott};
+  const auto saved = bins_of_sections(coordinator, source, by_scott, 2);
+  const auto refused = [&](ErrorKind kind, const HistogramOptions& options,
+                           std::vector<std::byte> bytes) {
+    try {
+      load_bins(ElementType::f4, options, bytes);
+      ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), kind) << error.what();
+    }
+  };
+  refused(ErrorKind::usage, {}, saved);
+  refused(ErrorKind::usage, {.bins = BinRule::sqrt}, saved);
+  EXPECT_THROW(load_bins(ElementType::f8, by_scott, saved), Error);
+  const auto begin = saved.begin();
+  for (std::size_t i = 0; i + sizeof(std::uint64_t) <= saved.size(); ++i) {
+    std::uint64_t elements = 0;
+    std::memcpy(&elements, saved.data() + i, sizeof elements);
+    if (elements != 3 * tile_elements) continue;
+    auto forged = saved;
+    forged[i + 1] ^= std::byte{1};  // the cover, the number of elements, or that of a node
+    refused(ErrorKind::bad_input, by_scott, std::move(forged));
+  }
+  refused(ErrorKind::bad_input, by_scott, {begin, saved.end() - 1});
+  const auto half = collect_bins(coordinator, shard(source, 0, 2), by_scott).value.save();
+  EXPECT_THROW(static_cast<void>(load_bins(ElementType::f4, by_scott, half).result()), Error);
 }
 
 }  // namespace

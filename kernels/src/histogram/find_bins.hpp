@@ -1,0 +1,63 @@
+#pragma once
+
+#include <ooc/detail/operators/passes.hpp>
+#include <ooc/histogram.hpp>
+
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "histogram/bins.hpp"
+
+// The parts of histogram() before and after counting: the choice of the bins, which may require a
+// pass over the data, and the check of the counts.
+
+namespace ooc::detail::binning {
+
+/// Returns the bins, if they are known without reading the data. Throws Error(usage) for invalid
+/// options.
+std::optional<Bins> known_bins(ElementType type, const HistogramOptions& options);
+
+/// Returns the error for a source that can be read only once, for bins that depend on its data.
+Error read_once(const Source& source, const HistogramOptions& options);
+
+/// Finds the bins in a pass over the data. Returns none if that pass was stopped. Throws Error as
+/// histogram() does.
+std::optional<ChosenBins> find_bins(Passes& passes, const Source& source,
+                                    const HistogramOptions& options);
+
+/// Checks a histogram. That of an empty source gets counts of 0 if a range or edges were given,
+/// otherwise no bins. `chosen`: the bins, if a pass has found them. `stats`: those of all passes.
+/// Throws Error: `internal` unless each element was counted once, `input_changed` if the counting
+/// pass saw other values than the first one.
+void complete(Histogram& histogram, const Source& source, const HistogramOptions& options,
+              const std::optional<ChosenBins>& chosen, const Stats& stats);
+
+/// Returns the statistics of passes that were stopped before there was a result.
+Stats without_results(Stats stats);
+
+/// Counts the elements in bins, which a pass before finds if they are not known, and folds the
+/// source with other operators in the same pass. If the pass that finds the bins is stopped, there
+/// are no results.
+template <IsElement T, class... Others>
+Result<std::optional<std::tuple<Histogram, ResultOf<Others>...>>> count_beside(
+    Coordinator& coordinator, const Source& source, const HistogramOptions& options,
+    const PassOptions& wanted, const Others&... others) {
+  Passes passes(coordinator, source, wanted);
+  HistogramOptions known = options;
+  std::optional<ChosenBins> chosen;
+  if (!known_bins(source.element(), options)) {
+    known = {.edges = {0, 1}};  // placeholder bins for an empty histogram
+    if (!source.is_empty()) {
+      chosen = find_bins(passes, source, options);
+      if (!chosen) return {{}, without_results(passes.stats())};
+      known = chosen->options;
+    }
+  }
+  auto found = passes.fold_last(std::tuple(CountBins<T>(known), others...));
+  Stats stats = passes.stats();
+  complete(std::get<0>(found), source, options, chosen, stats);
+  return {std::move(found), std::move(stats)};
+}
+
+}  // namespace ooc::detail::binning
