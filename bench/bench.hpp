@@ -45,6 +45,14 @@ struct PassOptions {
 };
 nlohmann::ordered_json pass(const PassOptions& options);
 
+/// Measures a pass over `bytes` bytes of f4 in frames of zstd, each of `piece_bytes` decoded bytes,
+/// and libzstd alone, by turns.
+nlohmann::ordered_json decode(std::uint64_t bytes, std::uint64_t piece_bytes,
+                              const PassOptions& options);
+
+/// Runs one pass of a built-in operator.
+Stats run_once(Coordinator& coordinator, const Source& source, const std::string& operation);
+
 /// Returns {"median", "min", "max", "runs"}.
 nlohmann::ordered_json spread(std::vector<double> figures);
 

@@ -33,23 +33,26 @@ struct Words {
   std::string to = "f2";
   std::uint64_t length = 8192;
   std::string compute = "f32";
+  std::uint64_t piece_kib = 1024;
 
   po::options_description options() {
     po::options_description all(
-        "ooc-bench disk FILE | link | null | file FILE | read FILE | write FILE | convert | gemm");
+        "ooc-bench disk FILE | link | null | file FILE | read FILE | write FILE | convert | gemm | "
+        "decode");
     ooc::Options& coordinator = pass.coordinator;
     auto add = all.add_options();
     add("help", "");
     add("what", po::value(&what));
     add("file", po::value(&pass.file));
-    add("mib", po::value(&mib)->default_value(mib), "bytes of a run, in MiB (null, write)");
+    add("mib", po::value(&mib)->default_value(mib), "bytes of a run, in MiB (null, write, decode)");
     add("runs", po::value(&pass.runs)->default_value(5), "repetitions; medians are reported");
     add("cuda", po::bool_switch(&pass.cuda), "on the GPU");
     add("copying", po::bool_switch(&copying), "while other memory is copied to the device (read)");
     add("to", po::value(&to), "(convert)");
     add("n", po::value(&length), "rows and columns (gemm)");
     add("compute", po::value(&compute), "f32, tf32, bf16 or f64 (gemm)");
-    add("operation", po::value(&pass.operation), "histogram or reduce (null, file)");
+    add("piece", po::value(&piece_kib)->default_value(piece_kib), "KiB of a frame (decode)");
+    add("operation", po::value(&pass.operation), "histogram or reduce (null, file, decode)");
     add("dtype", po::value(&pass.dtype), "(null, file, convert)");
     add("chunk", po::value(&coordinator.chunk_bytes), "bytes (null, file)");
     add("pieces", po::value(&pass.pieces)->default_value(1),
@@ -86,6 +89,7 @@ nlohmann::ordered_json measure_what(Words& words) {
   }
   if (what == "gemm") return gemm_in_core(words.length, words.compute, pass_options.cuda, runs);
   if (what == "link") return link(pass_options.cuda, runs);
+  if (what == "decode") return decode(words.mib * MiB, words.piece_kib * KiB, pass_options);
   if (what == "null" && !has_file) pass_options.bytes = words.mib * MiB;
   if ((what == "file" && has_file) || (what == "null" && !has_file)) return pass(pass_options);
   return nullptr;

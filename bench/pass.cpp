@@ -117,6 +117,8 @@ Source open_in_pieces(const std::filesystem::path& path, const DType& type, std:
   return SourceAccess::of_files(std::move(files), extents, type);
 }
 
+}  // namespace
+
 Stats run_once(Coordinator& coordinator, const Source& source, const std::string& operation) {
   if (operation == "reduce") return reduce(coordinator, source).stats;
   const bool bytes = source.type()->element == ElementType::u1;
@@ -124,8 +126,6 @@ Stats run_once(Coordinator& coordinator, const Source& source, const std::string
   if (!bytes) options.range = HistogramOptions::Range{-1, 1};
   return histogram(coordinator, source, options).stats;
 }
-
-}  // namespace
 
 nlohmann::ordered_json pass(const PassOptions& options) {
   std::optional<SparseFile> nothing;

@@ -1,15 +1,17 @@
-// The built-in operators over data in pieces, which are stored in any order and anywhere in files:
-// they find what they find in the same numbers stored plainly, to the bit.
+// The built-in operators over data in pieces, which are stored in any order and anywhere in files,
+// as they are or encoded: they find what they find in the same numbers stored plainly, to the bit.
 
 #include <ooc/convert.hpp>
 #include <ooc/histogram.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <type_traits>
 
 #include "kernels/reduce/reduce_fixture.hpp"
 #include "support/all_types.hpp"
+#include "support/encoded.hpp"
 #include "support/scattered.hpp"
 
 namespace ooc::detail {
@@ -28,8 +30,11 @@ class ScatteredKernelsTest : public test::ReduceTest {
         if (swapped && size_of(type) == 1) continue;
         SCOPED_TRACE(std::string(name_of(type)) + (swapped ? " swapped" : ""));
         visit(type, [&]<class T>(std::type_identity<T>) {
-          const auto values = test::varied_values<T>(count_);
-          check(source_of(values, swapped), test::scattered(dir_.path(), values, {type, swapped}));
+          auto values = test::varied_values<T>(count_);
+          std::fill_n(values.begin() + count_ / 2, count_ / 3, T{});  // pieces that are not stored
+          const Source plain = source_of(values, swapped);
+          check(plain, test::scattered(dir_.path(), values, {type, swapped}));
+          check(plain, test::encoded(dir_.path(), values, {type, swapped}));
         });
       }
     }

@@ -57,6 +57,7 @@ Request& TryingEngine::wait() {
     // Before classify(), which throws if the request failed.
     --in_flight_;
     meter.end_operation(IoPeer::disk);
+    if (outcome.error) std::rethrow_exception(outcome.error);
     if (classify(*outcome.request, outcome.result)) return *outcome.request;
     ++in_flight_;
     meter.begin_operation(IoPeer::disk);

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <string>
 
@@ -17,6 +18,13 @@ inline constexpr std::size_t most_bytes_of_a_try = GiB;
 /// try means: the request is complete, has to be tried again for the remainder, or has failed.
 class TryingEngine : public Engine {
  public:
+  /// Result of a try: a number of bytes, a negated errno, or another error.
+  struct Outcome {
+    Request* request;
+    int result;
+    std::exception_ptr error{};
+  };
+
   ~TryingEngine() override;
   void start(Request& request) final;
   Request& wait() final;
@@ -27,12 +35,6 @@ class TryingEngine : public Engine {
   std::string remark() const final;
 
  protected:
-  /// Result of a try: a number of bytes, or a negated errno.
-  struct Outcome {
-    Request* request;
-    int result;
-  };
-
   explicit TryingEngine(std::size_t depth) : depth_(depth) {}
 
   /// Starts to transfer the remainder of a request. There are never more than depth() tries at a

@@ -1,6 +1,7 @@
 #include "engine/engines.hpp"
 
 #include <ooc/detail/base/threads.hpp>
+#include <ooc/detail/codec/encoded_array.hpp>
 #include <ooc/detail/file/file.hpp>
 #include <ooc/detail/file/output_file.hpp>
 
@@ -12,6 +13,7 @@
 #include <cerrno>
 #include <condition_variable>
 #include <cstring>
+#include <exception>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -48,13 +50,18 @@ class BoundedQueue {
   std::size_t size_ = 0;
 };
 
-/// Performs one try. Returns the number of bytes, or a negated errno.
+/// Performs one try. Returns the number of bytes, or a negated errno. Throws Error for encoded
+/// pieces.
 int transfer(const Request& request) {
   std::byte* const memory = request.memory + request.done;
   const std::size_t bytes = std::min(request.bytes - request.done, most_bytes_of_a_try);
   const std::uint64_t offset = request.offset + request.done;
   if (request.target != nullptr) {
     return static_cast<int>(request.target->try_write(offset, {memory, bytes}, request.direct));
+  }
+  if (const EncodedArray* const array = request.source->encoded()) {
+    array->read(offset, {memory, bytes});
+    return static_cast<int>(bytes);
   }
   if (request.source->is_on_device()) return -EFAULT;
   if (request.source->memory() != nullptr) {
@@ -63,6 +70,14 @@ int transfer(const Request& request) {
   }
   const ssize_t got = ::pread(descriptor_of(request), memory, bytes, static_cast<off_t>(offset));
   return got < 0 ? -errno : static_cast<int>(got);
+}
+
+TryingEngine::Outcome outcome_of(Request& request) noexcept {
+  try {
+    return {&request, transfer(request)};
+  } catch (...) {
+    return {&request, 0, std::current_exception()};
+  }
 }
 
 /// An engine of threads that call pread() and pwrite(), one try at a time.
@@ -165,7 +180,7 @@ void ThreadEngine::work() {
         std::clamp<std::size_t>(waiting_.size() / threads_wanted_, 1, most_at_once);
     for (std::size_t i = 0; i < count; ++i) batch[i].request = waiting_.pop();
     lock.unlock();
-    for (std::size_t i = 0; i < count; ++i) batch[i].result = transfer(*batch[i].request);
+    for (std::size_t i = 0; i < count; ++i) batch[i] = outcome_of(*batch[i].request);
     lock.lock();
     for (std::size_t i = 0; i < count; ++i) outcomes_.push(batch[i]);
     outcome_came_.notify_one();
@@ -183,10 +198,7 @@ class CallerEngine final : public TryingEngine {
 
  private:
   void begin_try(Request& request) override { waiting_.push(&request); }
-  Outcome next_outcome() override {
-    Request* const request = waiting_.pop();
-    return {request, transfer(*request)};
-  }
+  Outcome next_outcome() override { return outcome_of(*waiting_.pop()); }
   bool has_outcome_within(std::chrono::microseconds /*patience*/) override { return true; }
 
   BoundedQueue<Request*> waiting_;

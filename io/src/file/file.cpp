@@ -3,6 +3,7 @@
 
 #include <ooc/detail/base/io_meter.hpp>
 #include <ooc/detail/base/repeats.hpp>
+#include <ooc/detail/codec/encoded_array.hpp>
 #include <ooc/detail/file/file.hpp>
 #include <ooc/detail/http/address.hpp>
 #include <ooc/detail/http/remote_object.hpp>
@@ -177,6 +178,18 @@ File File::in_device_memory(std::span<const std::byte> memory, std::string name)
   return file;
 }
 
+File File::of_pieces(std::shared_ptr<const EncodedArray> array) {
+  File file;
+  file.path_ = array->name();
+  file.size_ = array->size();
+  for (const File& stored : array->files()) {
+    if (stored.modified_ns() > file.modified_ns()) file.opened_ = stored.opened_;
+  }
+  file.why_not_direct_ = "its pieces are decoded";
+  file.encoded_ = std::move(array);
+  return file;
+}
+
 void File::open_direct() {
   if (size_ < page_bytes) {
     why_not_direct_ = "it is smaller than a page";
@@ -223,6 +236,9 @@ void File::try_direct_read() {
 }
 
 void File::check_unchanged() const {
+  if (encoded_) {
+    for (const File& stored : encoded_->files()) stored.check_unchanged();
+  }
   if (buffered_ < 0) return;
   const DiskCall waits;
   struct stat now {};
@@ -252,6 +268,7 @@ bool File::is_in_its_place() const noexcept {
 }
 
 bool File::is_as_it_was() const noexcept {
+  if (encoded_) return std::ranges::all_of(encoded_->files(), &File::is_as_it_was);
   if (buffered_ < 0) return true;
   struct stat now {};
   return is_in_its_place() && ::fstat(buffered_, &now) == 0 &&
@@ -268,7 +285,8 @@ File::File(File&& other) noexcept
       disk_errno_(other.disk_errno_),
       memory_(other.memory_),
       is_on_device_(other.is_on_device_),
-      remote_(std::move(other.remote_)) {}
+      remote_(std::move(other.remote_)),
+      encoded_(std::move(other.encoded_)) {}
 
 File& File::operator=(File&& other) noexcept {
   std::swap(path_, other.path_);
@@ -281,6 +299,7 @@ File& File::operator=(File&& other) noexcept {
   std::swap(memory_, other.memory_);
   std::swap(is_on_device_, other.is_on_device_);
   std::swap(remote_, other.remote_);
+  std::swap(encoded_, other.encoded_);
   return *this;
 }
 
@@ -291,6 +310,7 @@ File::~File() {
 
 void read_exactly(const File& file, std::uint64_t offset, std::span<std::byte> memory) {
   if (file.remote() != nullptr) return file.remote()->read(offset, memory);
+  if (file.encoded() != nullptr) return file.encoded()->read(offset, memory);
   if (file.is_on_device()) {
     throw Error(ErrorKind::usage, file.path().string() + ": is in the memory of a GPU",
                 {.path = file.path(), .why = "this reads memory of the host"});

@@ -11,7 +11,7 @@ namespace ooc::detail {
 
 std::span<const std::byte> PageReader::read(const File& file, std::uint64_t offset,
                                             std::size_t most_bytes) {
-  if (file.remote() != nullptr || file.memory() != nullptr) {
+  if (file.buffered() < 0) {
     const std::uint64_t left = file.size() - std::min(offset, file.size());
     const auto memory = std::span(buffer_->bytes).first(std::min<std::uint64_t>(most_bytes, left));
     if (!memory.empty()) read_exactly(file, offset, memory);

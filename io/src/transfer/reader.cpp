@@ -1,4 +1,5 @@
 #include <ooc/detail/base/units.hpp>
+#include <ooc/detail/codec/encoded_array.hpp>
 #include <ooc/detail/transfer/reader.hpp>
 #include <ooc/error.hpp>
 
@@ -79,7 +80,9 @@ void Reader::lay_out(Chunk& chunk, std::span<const Extent> extents, std::vector<
 }
 
 std::uint64_t Reader::end_of_request(const Run& run) const {
-  return std::min(run.begin + block_bytes(), run.end);
+  const std::uint64_t most = std::min(run.begin + block_bytes(), run.end);
+  const EncodedArray* const array = files_[run.file]->encoded();
+  return array == nullptr ? most : std::min(array->end_of_request(run.begin, most), run.end);
 }
 
 void Reader::prepare(Part& part, const Run& run) const {

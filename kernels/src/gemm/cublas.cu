@@ -1,6 +1,6 @@
 #include "gemm/gemm.hpp"
-#include "gemm/shared_library.hpp"
 
+#include <ooc/detail/base/shared_library.hpp>
 #include <ooc/error.hpp>
 
 #include <cublas_v2.h>
@@ -16,7 +16,8 @@ namespace {
 SharedLibrary load_cublas() {
   constexpr const char* names[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so",
                                    "/usr/local/cuda/lib64/libcublas.so"};
-  return {"cuBLAS", names, "it comes with the CUDA toolkit; put its lib64 on LD_LIBRARY_PATH"};
+  return {"cuBLAS", names, ErrorKind::device,
+          "it comes with the CUDA toolkit; put its lib64 on LD_LIBRARY_PATH"};
 }
 
 /// The functions of cuBLAS that are used, with the types that its header declares.

@@ -1,6 +1,6 @@
 #include "gemm/gemm.hpp"
-#include "gemm/shared_library.hpp"
 
+#include <ooc/detail/base/shared_library.hpp>
 #include <ooc/detail/base/threads.hpp>
 #include <ooc/detail/base/units.hpp>
 #include <ooc/error.hpp>
@@ -67,7 +67,7 @@ void require_room_for_openblas(std::size_t threads) {
 SharedLibrary load_openblas(std::size_t threads) {
   require_room_for_openblas(threads);
   constexpr const char* names[] = {"libopenblas.so.0", "libopenblas.so"};
-  return {"OpenBLAS", names, "apt-get install libopenblas0-pthread"};
+  return {"OpenBLAS", names, ErrorKind::device, "apt-get install libopenblas0-pthread"};
 }
 
 /// Converts a stride to int, at least 1: OpenBLAS rejects 0 even for a matrix without columns.

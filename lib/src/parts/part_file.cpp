@@ -4,6 +4,7 @@
 #include <ooc/detail/base/byte_reader.hpp>
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/checksum/checksum.hpp>
+#include <ooc/detail/codec/encoded_array.hpp>
 #include <ooc/detail/file/file.hpp>
 #include <ooc/detail/file/output_file.hpp>
 #include <ooc/detail/http/remote_object.hpp>
@@ -207,6 +208,12 @@ FileIdentity detail::identity_of(const File& file) {
   const auto add = [&](std::uint64_t offset, std::uint64_t most) {
     append_span(bytes, read_range(file, offset, std::min(most, file.size() - offset)));
   };
+  if (const EncodedArray* const array = file.encoded()) {
+    for (const File& stored : array->files()) append_bytes(bytes, identity_of(stored).hash);
+    const std::string fingerprint = array->fingerprint();
+    append_span(bytes, std::as_bytes(std::span(fingerprint)));
+    return identity();
+  }
   if (const RemoteObject* const object = file.remote()) {
     const std::string fingerprint = object->fingerprint();
     append_span(bytes, std::as_bytes(std::span(fingerprint)));

@@ -54,7 +54,7 @@ SourceFacts facts_of(const Source& source) {
   facts.inputs = {{storage_of(source)}};
   for (const File& file : files_of(source)) {
     if (file.remote() != nullptr) facts.server = file.remote()->address().server();
-    facts.has_memory |= file.memory() != nullptr;
+    facts.needs_threads |= file.memory() != nullptr || file.encoded() != nullptr;
   }
   if (const File* const file = first_without_direct(files_of(source))) {
     facts.not_direct = NotDirect{file->why_not_direct(), refused_by(*file)};
@@ -83,7 +83,7 @@ SourceFacts facts_of(std::span<const PassInput> inputs) {
     holes += facts.holes * bytes;
     is_known &= facts.cached.has_value();
     all.any_direct |= facts.any_direct;
-    all.has_memory |= facts.has_memory;
+    all.needs_threads |= facts.needs_threads;
     if (!facts.server.empty()) all.server = std::move(facts.server);
     if (facts.not_direct && !all.not_direct) all.not_direct = std::move(facts.not_direct);
     all.inputs.push_back({std::move(facts.inputs.front().map), files});

@@ -182,7 +182,7 @@ IoConfig choose_read_config(const Options& options, const DeviceFacts& device, W
   if (!source.server.empty()) return choose_remote_config(options, workers, std::move(mode));
   const ChunkSizes sizes = sizes_of(device, mode.direct);
   Options possible = options;
-  if (source.has_memory) possible.engine = EngineKind::threads;
+  if (source.needs_threads) possible.engine = EngineKind::threads;
   return config_of(possible, sizes, false, workers.readers, std::move(mode));
 }
 

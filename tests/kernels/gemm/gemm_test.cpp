@@ -14,7 +14,6 @@
 #include <string>
 #include <vector>
 
-#include "gemm/shared_library.hpp"
 #include "io/expect_error.hpp"
 #include "support/devices.hpp"
 #include "support/matrices.hpp"
@@ -251,28 +250,6 @@ TEST(Gemm, TheWorkspaceIsAPartOfTheBudget) {
   EXPECT_EQ(workspace_bytes(DeviceKind::cuda, 64 * MiB), 4 * MiB);
   EXPECT_EQ(workspace_bytes(DeviceKind::cuda, 1000 * 1000), 62'464u);
   EXPECT_EQ(workspace_bytes(DeviceKind::cuda, 0), 16 * KiB);
-}
-
-TEST(SharedLibrary, SaysWhatIsMissingAndWhatToDo) {
-  constexpr const char* names[] = {"libooc-has-no-such.so.1", "libooc-has-no-such.so"};
-  try {
-    SharedLibrary("OpenBLAS", names, "apt-get install libopenblas0-pthread");
-    FAIL() << "it was there";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::device);
-    EXPECT_STREQ(error.what(), "OpenBLAS is not there");
-    EXPECT_NE(error.details().why.find(names[0]), std::string::npos) << error.details().why;
-    EXPECT_NE(error.details().why.find(names[1]), std::string::npos) << error.details().why;
-    EXPECT_EQ(error.details().hint, "apt-get install libopenblas0-pthread");
-  }
-}
-
-TEST(SharedLibrary, TakesTheFirstThatIsThere) {
-  constexpr const char* names[] = {"libooc-has-no-such.so", "libm.so.6"};
-  const SharedLibrary library("the C library", names, "");
-  EXPECT_EQ(library.function<double(double)>("sqrt")(9.0), 3.0);
-  test::expect_error(ErrorKind::device, "the C library has no function sqroot",
-                     [&] { library.function<double(double)>("sqroot"); });
 }
 
 TEST(CpuBlas, HasANameAndAVersion) {

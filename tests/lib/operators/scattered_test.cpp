@@ -1,5 +1,5 @@
-// All kinds of passes over data in pieces, which are stored in any order and anywhere in files:
-// they find what they find in the same numbers stored plainly, to the bit.
+// All kinds of passes over data in pieces, which are stored in any order and anywhere in files, as
+// they are or encoded: they find what they find in the same numbers stored plainly, to the bit.
 
 #include <ooc/chunks.hpp>
 #include <ooc/collect.hpp>
@@ -18,6 +18,7 @@
 
 #include "lib/operators/output_job_fixture.hpp"
 #include "support/bits.hpp"
+#include "support/encoded.hpp"
 #include "support/scattered.hpp"
 
 namespace ooc::detail {
@@ -47,21 +48,26 @@ struct ProductsAround {
 
 class ScatteredTest : public test::OutputJobTest {
  protected:
-  /// Calls `check` with coordinators of several layouts.
+  /// Calls `check` with coordinators of several layouts, and the data in each kind of pieces.
   template <class Check>
   void with_each(const Check& check) {
     for (const std::size_t steps : {1u, 4u, 9u}) {
-      // The files are in the page cache, where direct reads are none unless they are asked for. The
-      // longest chunks lie in too many pieces for them.
-      const bool reads_directly = steps < 9 && files_of(pieces_).front().direct() >= 0;
-      for (const DirectIo direct : {reads_directly ? DirectIo::yes : DirectIo::no, DirectIo::no}) {
-        for (const std::size_t streams : {1u, 3u}) {
-          Coordinator machine =
-              coordinator({.chunk_bytes = steps * test::values_of_a_step * sizeof(float),
-                           .streams = streams,
-                           .direct = direct});
-          SCOPED_TRACE(std::to_string(steps) + " steps, " + std::to_string(streams) + " streams");
-          check(machine);
+      for (const bool is_encoded : {false, true}) {
+        Source& pieces = is_encoded ? encoded_ : pieces_;
+        // The files are in the page cache, where direct reads are none unless they are asked for.
+        // The longest chunks lie in too many pieces for them.
+        const bool reads_directly = steps < 9 && files_of(pieces).front().direct() >= 0;
+        for (const DirectIo direct :
+             {reads_directly ? DirectIo::yes : DirectIo::no, DirectIo::no}) {
+          for (const std::size_t streams : {1u, 3u}) {
+            Coordinator machine =
+                coordinator({.chunk_bytes = steps * test::values_of_a_step * sizeof(float),
+                             .streams = streams,
+                             .direct = direct});
+            SCOPED_TRACE(std::to_string(steps) + " steps, " + std::to_string(streams) +
+                         (is_encoded ? " streams, encoded" : " streams"));
+            check(machine, pieces);
+          }
         }
       }
     }
@@ -72,7 +78,9 @@ class ScatteredTest : public test::OutputJobTest {
   void expect_same(const Find& find) {
     Coordinator plain = coordinator();
     const auto expected = find(plain, data_);
-    with_each([&](Coordinator& machine) { EXPECT_EQ(find(machine, pieces_), expected); });
+    with_each([&](Coordinator& machine, const Source& pieces) {
+      EXPECT_EQ(find(machine, pieces), expected);
+    });
   }
 
   /// Expects `write(coordinator, source, directory)` to write the same files for both sources.
@@ -81,13 +89,21 @@ class ScatteredTest : public test::OutputJobTest {
     Coordinator plain = coordinator();
     write(plain, data_, whole_);
     const std::vector<std::string> names = names_in(whole_);
-    with_each([&](Coordinator& machine) {
-      write(machine, pieces_, made_);
+    with_each([&](Coordinator& machine, const Source& pieces) {
+      write(machine, pieces, made_);
       EXPECT_EQ(names_in(made_), names);
       for (const std::string& name : names) {
         EXPECT_TRUE(test::read_whole(made_ / name) == test::read_whole(whole_ / name)) << name;
         std::filesystem::remove(made_ / name);
       }
+    });
+  }
+
+  void expect_halves_go_on() {
+    expect_goes_on([this](Coordinator& coordinator, const std::filesystem::path& directory,
+                          const test::Act& at_step, const PassOptions& wanted) {
+      const Target target = target_in(directory, "halves.npy", ElementType::f8);
+      return map(coordinator, test::Halve{at_step}, data_, target, wanted).stats.outcome.records;
     });
   }
 
@@ -97,6 +113,7 @@ class ScatteredTest : public test::OutputJobTest {
   }
 
   Source pieces_ = test::scattered(dir_.path(), many_values(), {ElementType::f4});
+  Source encoded_ = test::encoded(dir_.path(), many_values(), {ElementType::f4});
 };
 
 INSTANTIATE_TEST_SUITE_P(Machines, ScatteredTest, test::all_machines, test::machine_name);
@@ -120,11 +137,9 @@ TEST_P(ScatteredTest, ZippedSourcesFindTheSame) {
   const Source other = test::scattered(made_, many_values(), {ElementType::f4}, 2);
   Coordinator plain = coordinator();
   const double expected = fold(plain, SumOfProducts{}, zip(data_, data_)).value;
-  with_each([&](Coordinator& machine) {
-    EXPECT_EQ(bits_of(fold(machine, SumOfProducts{}, zip(pieces_, data_)).value),
-              bits_of(expected));
-    EXPECT_EQ(bits_of(fold(machine, SumOfProducts{}, zip(pieces_, other)).value),
-              bits_of(expected));
+  with_each([&](Coordinator& machine, const Source& pieces) {
+    EXPECT_EQ(bits_of(fold(machine, SumOfProducts{}, zip(pieces, data_)).value), bits_of(expected));
+    EXPECT_EQ(bits_of(fold(machine, SumOfProducts{}, zip(pieces, other)).value), bits_of(expected));
   });
 }
 
@@ -160,7 +175,8 @@ TEST_P(ScatteredTest, RowsAreTheSameInAnyOrder) {
   std::vector<float> values = many_values();
   values.resize(rows * columns);
   Source plain = many_.source_of(values);
-  Source pieces = test::scattered(made_, values, {ElementType::f4});
+  pieces_ = test::scattered(made_, values, {ElementType::f4});
+  encoded_ = test::encoded(made_, values, {ElementType::f4});
   const auto rows_of = [](Coordinator& machine, Source& source) {
     source.set_shape({rows, columns});
     machine.device().bind_to_thread();
@@ -175,14 +191,16 @@ TEST_P(ScatteredTest, RowsAreTheSameInAnyOrder) {
   };
   Coordinator alone = coordinator();
   const Rows expected = rows_of(alone, plain);
-  with_each([&](Coordinator& machine) { EXPECT_TRUE(rows_of(machine, pieces) == expected); });
+  with_each([&](Coordinator& machine, Source& pieces) {
+    EXPECT_TRUE(rows_of(machine, pieces) == expected);
+  });
 }
 
 TEST_P(ScatteredTest, StaysOnTheDeviceAsTheSame) {
   Coordinator plain = coordinator();
   const float expected = fold(plain, test::RoundedSum{}, data_).value;
-  with_each([&](Coordinator& machine) {
-    const Resident kept(machine, pieces_, {.device_bytes = pieces_.bytes() / 2});
+  with_each([&](Coordinator& machine, const Source& pieces) {
+    const Resident kept(machine, pieces, {.device_bytes = pieces.bytes() / 2});
     for (int pass = 0; pass < 3; ++pass) {
       EXPECT_EQ(bits_of(fold(machine, test::RoundedSum{}, kept).value), bits_of(expected));
     }
@@ -207,11 +225,12 @@ TEST_P(ScatteredTest, FiltersAndScansWriteTheSame) {
 
 TEST_P(ScatteredTest, JobsGoOnWhereTheyWereStopped) {
   std::swap(data_, pieces_);
-  expect_goes_on([this](Coordinator& coordinator, const std::filesystem::path& directory,
-                        const test::Act& at_step, const PassOptions& wanted) {
-    const Target target = target_in(directory, "halves.npy", ElementType::f8);
-    return map(coordinator, test::Halve{at_step}, data_, target, wanted).stats.outcome.records;
-  });
+  expect_halves_go_on();
+}
+
+TEST_P(ScatteredTest, JobsOverEncodedPiecesGoOnWhereTheyWereStopped) {
+  std::swap(data_, encoded_);
+  expect_halves_go_on();
 }
 
 }  // namespace

@@ -14,10 +14,11 @@
 
 namespace ooc::detail {
 
+class EncodedArray;
 class RemoteObject;
 
 /// An input file: a regular file, a block device, or an object on a web server, open for reading;
-/// or an array in memory in their place.
+/// or an array in memory, or in encoded pieces of other files, in their place.
 /// Owns its descriptors; movable, not copyable. Buffered reads of local files are always possible.
 /// Direct reads (O_DIRECT) are possible if a test read succeeded when the file was opened. A remote
 /// file has no descriptors: HttpEngine and read_exactly() read it.
@@ -35,6 +36,9 @@ class File {
   /// Returns a file over an array in the memory of a GPU, which must outlive the file. It cannot be
   /// read: passes work on that memory.
   static File in_device_memory(std::span<const std::byte> memory, std::string name);
+
+  /// Returns a file whose bytes are those of an array in encoded pieces. It has no descriptors.
+  static File of_pieces(std::shared_ptr<const EncodedArray> array);
 
   /// Takes the open file over; `other` has none afterwards.
   File(File&& other) noexcept;
@@ -61,6 +65,9 @@ class File {
 
   /// True if the array is in the memory of a GPU.
   bool is_on_device() const noexcept { return is_on_device_; }
+
+  /// Returns the array in encoded pieces; null for a file.
+  const EncodedArray* encoded() const noexcept { return encoded_.get(); }
 
   /// Returns the descriptor for reads through the page cache; -1 for a remote file or an array.
   int buffered() const noexcept { return buffered_; }
@@ -114,6 +121,7 @@ class File {
   const std::byte* memory_ = nullptr;           // an array instead of a file
   bool is_on_device_ = false;                   // the array is in the memory of a GPU
   std::shared_ptr<const RemoteObject> remote_;  // shared with requests of HttpEngine
+  std::shared_ptr<const EncodedArray> encoded_;
 };
 
 /// Reads as many bytes as `memory` has, from `offset` on, through the page cache or from a server.

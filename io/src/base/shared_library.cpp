@@ -1,4 +1,4 @@
-#include "gemm/shared_library.hpp"
+#include <ooc/detail/base/shared_library.hpp>
 
 #include <ooc/detail/base/blocked_signals.hpp>
 #include <ooc/error.hpp>
@@ -17,8 +17,8 @@ std::string loader_error() {
 }  // namespace
 
 SharedLibrary::SharedLibrary(const std::string& what, std::span<const char* const> names,
-                             const std::string& hint)
-    : what_(what) {
+                             ErrorKind missing, const std::string& hint)
+    : what_(what), missing_(missing) {
   std::string why;
   const BlockedSignals blocked;  // inherited by threads that the library starts
   for (const char* const name : names) {
@@ -28,7 +28,7 @@ SharedLibrary::SharedLibrary(const std::string& what, std::span<const char* cons
     if (library_) return;
     why += (why.empty() ? "" : "; ") + loader_error();
   }
-  throw Error(ErrorKind::device, what + " is not there", {.why = why, .hint = hint});
+  throw Error(missing, what + " is not there", {.why = why, .hint = hint});
 }
 
 void SharedLibrary::Close::operator()(void* library) const {
@@ -38,7 +38,7 @@ void SharedLibrary::Close::operator()(void* library) const {
 void* SharedLibrary::find(const char* name) const {
   void* const address = dlsym(library_.get(), name);
   if (address != nullptr) return address;
-  throw Error(ErrorKind::device, what_ + " has no function " + name,
+  throw Error(missing_, what_ + " has no function " + name,
               {.why = loader_error(), .hint = "install a newer version of it"});
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <ooc/error.hpp>
+
 #include <memory>
 #include <span>
 #include <string>
@@ -9,12 +11,12 @@ namespace ooc::detail {
 /// A shared library that is loaded on demand, so that a program starts without it.
 class SharedLibrary {
  public:
-  /// Loads the first of `names` that can be loaded. If none can, throws Error(device), which says
+  /// Loads the first of `names` that can be loaded. If none can, throws Error(missing), which says
   /// that `what` is not there, with the loader's message for each name, and `hint`.
-  SharedLibrary(const std::string& what, std::span<const char* const> names,
+  SharedLibrary(const std::string& what, std::span<const char* const> names, ErrorKind missing,
                 const std::string& hint);
 
-  /// Returns the function of this name. Throws Error(device) if there is none.
+  /// Returns the function of this name. Throws Error(missing) if there is none.
   template <class Function>
   Function* function(const char* name) const {
     return reinterpret_cast<Function*>(find(name));
@@ -28,6 +30,7 @@ class SharedLibrary {
   void* find(const char* name) const;
 
   std::string what_;
+  ErrorKind missing_;
   std::unique_ptr<void, Close> library_;
 };
 

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <ooc/detail/base/language.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace ooc::detail {
+
+/// An encoding of bytes, such as compression. All members are thread-safe.
+class Codec {
+ public:
+  virtual ~Codec() = default;
+
+  /// Returns its name in messages.
+  virtual std::string_view name() const noexcept = 0;
+
+  /// Returns the size of the encoded bytes, given that of the decoded ones, if it does not depend
+  /// on the bytes.
+  virtual std::optional<std::uint64_t> encoded_bytes(std::uint64_t /*decoded*/) const noexcept {
+    return {};
+  }
+
+  /// Decodes `encoded` into all of `decoded`. Throws Error(bad_input) if the bytes are not valid,
+  /// or make more or fewer bytes.
+  virtual void decode(std::span<const std::byte> encoded, std::span<std::byte> decoded) const = 0;
+};
+
+/// Codecs in the order of decoding. The size that each but the first decodes from does not depend
+/// on the bytes.
+using CodecChain = std::vector<std::shared_ptr<const Codec>>;
+
+/// Decodes with all codecs of a chain, one after another; copies if there is none. Throws Error as
+/// Codec::decode().
+void decode(const CodecChain& chain, std::span<const std::byte> encoded,
+            std::span<std::byte> decoded);
+
+/// Returns the codec of Zstandard: one frame or several, one after another. libzstd is loaded when
+/// it is asked for first. Throws Error(usage) if it is not on this machine.
+std::shared_ptr<const Codec> zstd_codec();
+
+}  // namespace ooc::detail

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <ooc/detail/codec/codec.hpp>
+#include <ooc/detail/file/file.hpp>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ooc::detail {
+
+/// A sequence of bytes that are stored in encoded pieces, of which each is read and decoded whole.
+/// A File stands for it, so a pass reads it as any file; whichever thread reads bytes also decodes
+/// them.
+///
+/// A piece of which only a part is wanted is decoded once, and stays until all of it has been
+/// read: chunks of a pass may begin and end within pieces. A thread that needs a piece which
+/// another one is decoding decodes the next piece meanwhile.
+///
+/// Thread-safe. Memory: as many decoded pieces as twice the number of processors, and a few.
+class EncodedArray {
+ public:
+  /// A piece begins where the one before ends.
+  struct Piece {
+    std::uint64_t end;     ///< in the array (bytes)
+    std::uint64_t offset;  ///< in its file (bytes)
+    std::uint64_t bytes;   ///< as stored; 0: all of the piece is the fill value
+    std::uint32_t file = 0;
+  };
+
+  /// The way in which all pieces are stored.
+  struct Encoding {
+    CodecChain chain{};
+    /// Size of each piece when it is decoded (bytes), if pieces are stored whole beyond the end of
+    /// the array. 0: they decode to what they have in the array.
+    std::uint64_t whole_bytes = 0;
+    std::vector<std::byte> fill{std::byte{0}};  ///< is repeated in pieces that are not stored
+  };
+
+  /// `name`: for messages. Throws Error(bad_input) if a piece has no bytes, more than
+  /// most_piece_bytes, or is not in its file.
+  EncodedArray(std::vector<File> files, std::vector<Piece> pieces, Encoding encoding,
+               std::string name);
+
+  static constexpr std::uint64_t most_piece_bytes = std::uint64_t{1} << 30;
+
+  const std::string& name() const noexcept { return name_; }
+  std::uint64_t size() const noexcept { return pieces_.empty() ? 0 : pieces_.back().end; }
+  std::span<const File> files() const noexcept { return files_; }
+
+  /// Returns a text that differs for other places of the pieces, and for other codecs.
+  std::string fingerprint() const;
+
+  /// Returns where a request should end that begins at `begin` and might end at `most`: with the
+  /// last piece that ends before, or with the first one.
+  std::uint64_t end_of_request(std::uint64_t begin, std::uint64_t most) const noexcept;
+
+  /// Reads bytes of the array. Throws Error: `input`, `input_changed`; `bad_input` if a piece is
+  /// damaged, with its number and its place.
+  void read(std::uint64_t offset, std::span<std::byte> memory) const;
+
+  /// What was read and decoded so far.
+  struct Work {
+    std::uint64_t stored_bytes = 0;
+    std::uint64_t decoded_pieces = 0;
+    double seconds = 0;  ///< of all threads that decoded, without reading
+  };
+  Work work() const noexcept;
+
+ private:
+  /// A piece that is being decoded, or is.
+  struct Decoded {
+    std::size_t index;
+    std::vector<std::byte> bytes{};
+    std::uint64_t unread = 0;  // bytes of it
+    bool is_ready = false;
+  };
+
+  std::uint64_t begin_of(std::size_t piece) const noexcept {
+    return piece == 0 ? 0 : pieces_[piece - 1].end;
+  }
+  std::size_t index_of(std::uint64_t byte) const noexcept;
+  std::uint64_t decoded_bytes(std::size_t piece) const noexcept;
+  void fill(std::uint64_t offset, std::span<std::byte> memory) const;
+  void decode(std::size_t piece, std::span<std::byte> memory) const;
+  void copy_part(std::size_t piece, std::uint64_t from, std::span<std::byte> memory) const;
+  std::shared_ptr<Decoded> find(std::size_t piece) const;
+  void decode_and_keep(std::size_t piece, std::unique_lock<std::mutex>& lock) const;
+  bool decode_ahead(std::size_t piece, std::unique_lock<std::mutex>& lock) const;
+  bool is_kept(std::size_t piece) const;
+  Error damaged(std::size_t piece, const Error& error) const;
+
+  std::vector<File> files_;
+  std::vector<Piece> pieces_;
+  Encoding encoding_;
+  std::string name_;
+  std::size_t most_kept_;  // decoded pieces
+
+  mutable std::mutex mutex_;
+  mutable std::condition_variable decoded_;
+  mutable std::vector<std::shared_ptr<Decoded>> kept_;  // the oldest first
+  mutable std::atomic<std::uint64_t> stored_bytes_{0}, decoded_pieces_{0}, nanoseconds_{0};
+};
+
+}  // namespace ooc::detail
