@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -20,6 +21,7 @@
 #include "support/bits.hpp"
 #include "support/encoded.hpp"
 #include "support/scattered.hpp"
+#include "support/values_file.hpp"
 
 namespace ooc::detail {
 namespace {
@@ -134,11 +136,16 @@ TEST_P(ScatteredTest, WindowsFindTheSame) {
 }
 
 TEST_P(ScatteredTest, ZippedSourcesFindTheSame) {
-  const Source other = test::scattered(made_, many_values(), {ElementType::f4}, 2);
+  std::vector<float> backwards = many_values();
+  std::ranges::reverse(backwards);
+  const test::ValuesFile file;
+  const Source other_data = file.source_of(backwards);
+  const Source other = test::scattered(made_, backwards, {ElementType::f4}, 2);
   Coordinator plain = coordinator();
-  const double expected = fold(plain, SumOfProducts{}, zip(data_, data_)).value;
+  const double expected = fold(plain, SumOfProducts{}, zip(data_, other_data)).value;
   with_each([&](Coordinator& machine, const Source& pieces) {
-    EXPECT_EQ(bits_of(fold(machine, SumOfProducts{}, zip(pieces, data_)).value), bits_of(expected));
+    EXPECT_EQ(bits_of(fold(machine, SumOfProducts{}, zip(pieces, other_data)).value),
+              bits_of(expected));
     EXPECT_EQ(bits_of(fold(machine, SumOfProducts{}, zip(pieces, other)).value), bits_of(expected));
   });
 }
