@@ -72,6 +72,13 @@ class LateStream final : public Stream, public Decoder {
   void fill_zero(void* target, std::size_t bytes) override {
     add([=, this] { worker_->fill_zero(target, bytes); });
   }
+  /// Copies one piece after another, as a GPU does if they are large.
+  void gather(std::byte* target, std::span<const std::span<std::byte>> pieces) override {
+    for (const std::span<std::byte> piece : pieces) {
+      copy(target, piece.data(), piece.size());
+      target += piece.size();
+    }
+  }
   void swap_bytes(void* data, std::size_t bytes, std::size_t element_bytes) override {
     add([=, this] { decoder_of(*worker_).swap_bytes(data, bytes, element_bytes); });
   }

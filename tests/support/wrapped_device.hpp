@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -80,6 +81,10 @@ class WrappedStream final : public Stream, public Decoder {
   void fill_zero(void* target, std::size_t bytes) override {
     before_(DeviceCall::work);
     stream_->fill_zero(target, bytes);
+  }
+  void gather(std::byte* target, std::span<const std::span<std::byte>> pieces) override {
+    before_(DeviceCall::work);
+    decoder_of(*stream_).gather(target, pieces);
   }
   void swap_bytes(void* data, std::size_t bytes, std::size_t element_bytes) override {
     before_(DeviceCall::work);

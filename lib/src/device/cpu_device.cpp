@@ -92,6 +92,12 @@ class CpuStream final : public Stream, public Decoder {
   void fill_zero(void* target, std::size_t bytes) override {
     if (bytes != 0) std::memset(target, 0, bytes);
   }
+  void gather(std::byte* target, std::span<const std::span<std::byte>> pieces) override {
+    for (const std::span<std::byte> piece : pieces) {
+      copy(target, piece.data(), piece.size());
+      target += piece.size();
+    }
+  }
   void swap_bytes(void* data, std::size_t bytes, std::size_t element_bytes) override {
     switch (element_bytes) {
       case 1: return;

@@ -20,6 +20,7 @@
 #include "device/cuda_context.hpp"
 #include "device/cuda_memory.hpp"
 #include "device/devices.hpp"
+#include "device/gather.hpp"
 #include "device/move_fields.hpp"
 #include "device/swap_bytes.hpp"
 
@@ -114,6 +115,9 @@ class CudaStream final : public Stream, public Decoder {
   }
   void fill_zero(void* target, std::size_t bytes) override {
     calls_.check(cudaMemsetAsync(target, 0, bytes, stream_));
+  }
+  void gather(std::byte* target, std::span<const std::span<std::byte>> pieces) override {
+    calls_.check(gather_cuda(target, pieces, stream_));
   }
   void swap_bytes(void* data, std::size_t bytes, std::size_t element_bytes) override {
     calls_.check(swap_bytes_cuda(data, bytes, element_bytes, stream_));

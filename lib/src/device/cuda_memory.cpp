@@ -120,7 +120,9 @@ void PinnedMemory::deallocate(void* data, std::size_t bytes, std::size_t alignme
 
 void PinnedMemory::lock_pages(void* data, std::size_t bytes) {
   const CudaContext::Binding binding(context_);  // the thread may be one of the program's
-  const cudaError_t status = cudaHostRegister(data, bytes, cudaHostRegisterPortable);
+  // Mapped, so that kernels can read it (gather.cu).
+  constexpr unsigned flags = cudaHostRegisterPortable | cudaHostRegisterMapped;
+  const cudaError_t status = cudaHostRegister(data, bytes, flags);
   if (status == cudaSuccess) return;
   calls_.fail(
       status, "page-locking " + std::to_string(bytes) + " bytes of host memory",

@@ -1,6 +1,7 @@
 #include "pass/feed.hpp"
 
 #include <ooc/detail/checksum/checksum.hpp>
+#include <ooc/detail/device/decoder.hpp>
 
 #include <algorithm>
 #include <cassert>
@@ -16,6 +17,17 @@ namespace {
 
 Margin margin_of(RecordRange records, RecordRange read) {
   return {records.first - read.first, read.end() - records.end()};
+}
+
+/// Returns the first segments, which have `bytes` bytes together.
+std::span<const std::span<std::byte>> first_bytes(std::span<const std::span<std::byte>> segments,
+                                                  std::size_t bytes) {
+  std::size_t count = 0;
+  for (std::size_t found = 0; found != bytes; ++count) {
+    assert(count < segments.size() && found < bytes);  // an input ends where a segment does
+    found += segments[count].size();
+  }
+  return segments.first(count);
 }
 
 }  // namespace
@@ -63,16 +75,13 @@ std::size_t Feed::copy(const Chunk& chunk, std::size_t step, std::span<std::byte
   const RecordRange read = pass_.records_in(chunk);
   const std::uint64_t before = read.first - pass_.plan.step_read(step).first;
   std::size_t bytes = 0;
-  auto segment = chunk.segments.begin();
+  std::span<const std::span<std::byte>> segments = chunk.segments;
   for (std::size_t i = 0; i < places.size(); ++i) {
     const std::size_t record_bytes = pass_.inputs[i].record.bytes;
-    std::byte* target = places[i] + before * record_bytes;
-    std::byte* const end = target + read.count * record_bytes;
-    for (; target != end; ++segment) {
-      stream_.copy(target, segment->data(), segment->size());
-      target += segment->size();
-      bytes += segment->size();
-    }
+    const auto pieces = first_bytes(segments, read.count * record_bytes);
+    decoder_of(stream_).gather(places[i] + before * record_bytes, pieces);
+    segments = segments.subspan(pieces.size());
+    bytes += read.count * record_bytes;
   }
   return bytes;
 }

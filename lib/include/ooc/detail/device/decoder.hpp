@@ -25,10 +25,15 @@ struct MovedRecords {
   std::size_t count = 0;              ///< number of records
 };
 
-/// Decodes stored bytes into records, on a stream. Each Stream has one.
+/// Gathers stored bytes and decodes them into records, on a stream. Each Stream has one.
 class OOC_API Decoder {
  public:
   virtual ~Decoder() = default;
+
+  /// Copies pieces of one block of host memory to `target`, one behind the other. They may be of
+  /// any sizes and begin anywhere. Many small ones take hardly longer than a single one if the
+  /// memory is page-locked.
+  virtual void gather(std::byte* target, std::span<const std::span<std::byte>> pieces) = 0;
 
   /// Reverses the bytes of each element of `element_bytes` (1, 2, 4 or 8) in an array of `bytes`
   /// bytes.
