@@ -304,6 +304,8 @@ class MergeTest(CliTest):
         self.check_error(2, *words, "round.part", "--bins", "9")  # another question
         self.check_error(3, *words, "x.f32")
         self.check_error(4, *words, "none.part")
+        self.check_error(2, *words[:5], "round.part", "--after", "round.part", "--force")
+        self.assertIn("--after ROUND.part", self.check_error(2, "merge", parts[0]).stderr)
         self.check_error(2, "histogram", "x.f32", "--after", "round.part")
         self.succeed("reduce", "x.f32", "--shard", "0/1", "-o", "r.part")
         self.check_error(2, *words, "r.part")

@@ -61,8 +61,8 @@ std::vector<Covered> ranges_of(const std::vector<ShardPart>& parts) {
 
 /// Returns the command for the shard that begins where no part covers the values. Empty unless all
 /// parts belong to the same number of shards.
-std::string missing_shard(const std::vector<ShardPart>& parts, const Question& question,
-                          std::uint64_t first_missing) {
+std::string missing_shard(const Parts& all, std::uint64_t first_missing) {
+  const auto& [parts, question, chosen, asked] = all;
   const std::uint64_t shards = parts.front().shard_count();
   const auto differs = [&](const ShardPart& part) { return part.shard_count() != shards; };
   if (shards == 0 || std::ranges::any_of(parts, differs)) return {};
@@ -71,15 +71,14 @@ std::string missing_shard(const std::vector<ShardPart>& parts, const Question& q
   const unsigned __int128 end = first_missing / ooc::tile_elements + 1;
   const auto missing = static_cast<std::uint64_t>((end * shards - 1) / tiles);
   return fmt::format(
-      "compute it, with the options of the others: ooc-run {} FILE --shard {}/{} "
+      "compute it, with the options of the others: ooc-run {} FILE {}--shard {}/{} "
       "-o {}.part",
-      question.command, missing, shards, missing);
+      question.command, chosen ? "--after ROUND.part " : "", missing, shards, missing);
 }
 
 /// Throws Error(usage) if values are covered by none of the parts.
-void require_all(const std::vector<ShardPart>& parts, std::vector<Covered> covered,
-                 const Question& question) {
-  const std::uint64_t records = parts.front().file.records;
+void require_all(const Parts& parts, std::vector<Covered> covered) {
+  const std::uint64_t records = parts.all.front().file.records;
   covered.push_back({{records, 0}, nullptr});
   std::uint64_t end = 0;
   for (const auto& [range, part] : covered) {
@@ -88,7 +87,7 @@ void require_all(const std::vector<ShardPart>& parts, std::vector<Covered> cover
           ooc::ErrorKind::usage,
           fmt::format("no part covers {} of {}", describe_range({end, range.first - end}),
                       group_digits(std::to_string(records))),
-          {.hint = missing_shard(parts, question, end)});
+          {.hint = missing_shard(parts, end)});
     }
     end = range.end();
   }
@@ -132,7 +131,7 @@ struct Merged {
 };
 
 Merged merge(const Parts& all) {
-  const auto& [parts, question, chosen] = all;
+  const auto& [parts, question, chosen, asked] = all;
   Merged merged;
   const ooc::ElementType type = question.type.element;
   for (const ShardPart& part : parts) {
@@ -215,7 +214,7 @@ void require_no_data(const std::filesystem::path& target, const std::vector<Shar
 
 /// Writes one part that covers the ranges of all parts.
 Outcome join_parts(const MergeRequest& request, const Parts& all) {
-  const auto& [parts, question, chosen] = all;
+  const auto& [parts, question, chosen, asked] = all;
   require_no_data(request.target, parts);
   const auto began = std::chrono::steady_clock::now();
   const PartFacts facts = facts_of_all(parts);
@@ -257,6 +256,18 @@ Outcome join_parts(const MergeRequest& request, const Parts& all) {
   return outcome;
 }
 
+/// Throws Error(input_changed) if the second round counted other values than the first one saw.
+void require_unchanged(const Parts& parts, const ooc::Histogram& histogram) {
+  try {
+    ooc::require_unchanged(*parts.chosen, histogram);
+  } catch (const ooc::Error& error) {
+    throw ooc::Error(error.kind(), "the input changed between the two rounds",
+                     {.path = parts.all.front().path,
+                      .why = "the second round counted values that the first did not see",
+                      .hint = "compute both rounds again, when no program writes to the input"});
+  }
+}
+
 /// Throws Error(bad_input) if argmin or argmax is behind the end of the data, which happens only if
 /// a part was forged.
 void require_places_in_data(const ooc::Statistics& statistics) {
@@ -273,12 +284,12 @@ void require_places_in_data(const ooc::Statistics& statistics) {
 Outcome run(const MergeRequest& request, const Interrupt& interrupt) {
   const auto began = std::chrono::steady_clock::now();
   const Parts all = read_parts(request.run.files, request.ignore_times);
-  const auto& [parts, question, chosen] = all;
+  const auto& [parts, question, chosen, asked] = all;
   const std::vector<Covered> covered = ranges_of(parts);
   if (!request.target.empty()) return join_parts(request, all);
   require_last_round(all);
-  require_all(parts, covered, question);
-  const ooc::HistogramOptions bins = question.histogram.value_or(ooc::HistogramOptions{});
+  require_all(all, covered);
+  const ooc::HistogramOptions& bins = all.asked;
   HistogramPicture picture(request.run.side_files, bins, request.picture);
   if ((request.run.side_files.plot || request.table) && !question.histogram) {
     throw ooc::Error(
@@ -295,7 +306,7 @@ Outcome run(const MergeRequest& request, const Interrupt& interrupt) {
   std::optional<ooc::Histogram> histogram;
   if (merged.histogram) {
     histogram = std::move(*merged.histogram).result();
-    if (chosen) ooc::require_unchanged(*chosen, *histogram);
+    if (all.chosen) require_unchanged(all, *histogram);
     result = describe_histogram(*histogram, bins);
     bars = picture.bars(*histogram);
   }

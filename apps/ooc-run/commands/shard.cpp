@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/failure.hpp"
 #include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
 #include "dataset/type_doubt.hpp"
@@ -29,6 +30,23 @@ struct Round {
   bool chooses_bins() const { return number < count; }
 };
 
+/// Throws Error unless the part of the round before is of the same question and data.
+void require_same_data(const ooc::PartFile& before, const std::filesystem::path& path,
+                       const ooc::Source& source, const Question& question) {
+  try {
+    ooc::require_same_data(before, path,
+                           {.question = to_json(question).dump(),
+                            .input = ooc::identity_of(source),
+                            .records = source.elements()},
+                           "this shard");
+  } catch (const ooc::Error& error) {
+    if (error.kind() != ooc::ErrorKind::input_changed) throw;
+    throw with_hint(error,
+                    "copies need the times of the files that the first round has read, as "
+                    "`cp -p` and `rsync -t` give them");
+  }
+}
+
 /// Returns the round that comes first, or the one after `file`. Throws Error: `usage` if there is
 /// no such round, or if the file is of another command; `input_changed` if it is of other data.
 Round round_of(const ooc::Source& source, const Question& question, const Shard& shard) {
@@ -45,13 +63,14 @@ Round round_of(const ooc::Source& source, const Question& question, const Shard&
                       .hint = "leave --after out"});
   }
   ooc::PartFile before = ooc::read_part_file(shard.after);
-  ooc::require_same_data(before, shard.after,
-                         {.question = to_json(question).dump(),
-                          .input = ooc::identity_of(source),
-                          .records = source.elements()},
-                         "this shard");
+  if (!before.earlier.empty()) {
+    throw ooc::Error(ooc::ErrorKind::usage,
+                     fmt::format("--after {}: is of the second round", shard.after.string()),
+                     {.path = shard.after, .hint = "--after takes the merged part of the first"});
+  }
+  require_same_data(before, shard.after, source, question);
   try {
-    round.asked.histogram = chosen_bins(question, before.parts.front()).options;
+    round.asked.histogram = chosen_bins(question, before.parts.front(), before.records).options;
   } catch (const ooc::Error& error) {
     throw ooc::Error(error.kind(), fmt::format("{}: {}", shard.after.string(), error.what()),
                      error.details());
@@ -121,9 +140,14 @@ Outcome run_shard(const RunSettings& settings, const Shard& shard, Question ques
   question.skip = settings.format.skip;
   question.count = settings.format.count;
   const Round round = round_of(source, question, shard);
-  // One pass, whose memory is that of the next round.
+  // One pass over all values, which takes the memory of the next round.
   Question planned = round.asked;
-  if (round.chooses_bins()) planned.histogram = ooc::HistogramOptions{.range = {{0, 1}}};
+  if (round.chooses_bins()) {
+    const ooc::BinCount bins = planned.histogram->bins;
+    planned.histogram = ooc::HistogramOptions{.range = {{0, 1}}};
+    if (!bins.rule()) planned.histogram->bins = bins;
+    planned.reduce.reset();
+  }
   const ooc::Source section = ooc::shard(source, shard.index, shard.count, ooc::tile_elements);
   if (settings.explain) {
     const Explanation explanation = explanation_of(settings, section, planned);

@@ -32,7 +32,7 @@ void take_bins(Parts& parts) {
   const ShardPart& first = parts.all.front();
   if (!parts.choose_bins() || first.file.earlier.empty()) return;
   try {
-    parts.chosen = chosen_bins(parts.question, first.file.earlier.front());
+    parts.chosen = chosen_bins(parts.question, first.file.earlier.front(), first.file.records);
   } catch (const ooc::Error& error) {
     refuse_part(first.path, error);
   }
@@ -67,6 +67,7 @@ Parts read_parts(const std::vector<std::string>& paths, bool ignore_times) {
   first.input = std::move(common.input);
   first.earlier = std::move(common.earlier);
   Parts all{.all = std::move(parts), .question = std::move(question)};
+  all.asked = all.question.histogram.value_or(all.asked);
   take_bins(all);
   return all;
 }

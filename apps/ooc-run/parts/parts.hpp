@@ -31,6 +31,7 @@ struct Parts {
   std::vector<ShardPart> all{};
   Question question{};                      // with the bins, if the round before has chosen them
   std::optional<ooc::ChosenBins> chosen{};  // by that round
+  ooc::HistogramOptions asked{};            // the bins as they were asked for
 
   /// True if the parts are of a round that chooses bins.
   bool choose_bins() const { return rounds_of(question) > 1; }

@@ -112,8 +112,11 @@ std::size_t rounds_of(const Question& question) {
   return ooc::histogram_passes(question.type.element, *question.histogram);
 }
 
-ooc::ChosenBins chosen_bins(const Question& question, std::span<const std::byte> saved) {
-  return ooc::load_bins(question.type.element, *question.histogram, saved).result();
+ooc::ChosenBins chosen_bins(const Question& question, std::span<const std::byte> saved,
+                            std::uint64_t values) {
+  auto bins = ooc::load_bins(question.type.element, *question.histogram, saved);
+  if (bins.records() == values) return std::move(bins).result();
+  throw ooc::Error(ooc::ErrorKind::bad_input, "its bins are of other data");
 }
 
 Question question_in(const std::string& text) {

@@ -30,9 +30,10 @@ Json to_json(const Question& question);
 /// if bins depend on the range of all data, which the shards of the first round find.
 std::size_t rounds_of(const Question& question);
 
-/// Returns the bins that the first round has chosen, from its merged part. Throws ooc::Error:
-/// `usage` if that does not cover all data; `bad_input`.
-ooc::ChosenBins chosen_bins(const Question& question, std::span<const std::byte> saved);
+/// Returns the bins that the first round has chosen for so many values, from its merged part.
+/// Throws ooc::Error: `usage` if that does not cover all of them; `bad_input`.
+ooc::ChosenBins chosen_bins(const Question& question, std::span<const std::byte> saved,
+                            std::uint64_t values);
 
 /// Throws Error(usage) for the question of a program other than ooc-run, and Error(bad_input) for a
 /// text that is not a question.

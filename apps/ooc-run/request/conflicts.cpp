@@ -107,12 +107,13 @@ requires requires(const FoldRequest& request) {
 }
 void refuse(const FoldRequest& request) {
   const std::filesystem::path output = request.shard ? request.shard->output : "";
-  for (const std::string& file : request.run.files) {
-    if (output.empty() || !same_file(output, file)) continue;
-    throw ooc::Error(ooc::ErrorKind::usage,
-                     fmt::format("-o {}: is a file of the data", output.string()),
+  const auto refuse_output = [&](const std::filesystem::path& file, std::string_view what) {
+    if (output.empty() || file.empty() || !same_file(output, file)) return;
+    throw ooc::Error(ooc::ErrorKind::usage, fmt::format("-o {}: is {}", output.string(), what),
                      {.path = output, .hint = "give it a file of its own"});
-  }
+  };
+  for (const std::string& file : request.run.files) refuse_output(file, "a file of the data");
+  if (request.shard) refuse_output(request.shard->after, "the part of --after");
   refuse(request.run, output);
 }
 

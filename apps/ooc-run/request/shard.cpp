@@ -190,7 +190,7 @@ std::optional<Shard> read_shard(const Arguments& arguments) {
         "--shards is for --shard auto");
   }
   Shard read = *shard;
-  read.after = arguments.get("after", parse_output).value_or("");
+  read.after = arguments.get("after", [](const std::string& text) { return text; }).value_or("");
   if (const auto path = arguments.get("output", parse_output)) {
     read.output = *path;
   } else {

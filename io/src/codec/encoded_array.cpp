@@ -1,3 +1,4 @@
+#include <ooc/detail/base/units.hpp>
 #include <ooc/detail/codec/encoded_array.hpp>
 #include <ooc/error.hpp>
 
@@ -26,7 +27,10 @@ EncodedArray::EncodedArray(std::vector<File> files, std::vector<Piece> pieces, E
       encoding_(std::move(encoding)),
       name_(std::move(name)),
       most_kept_(2 * std::max(std::thread::hardware_concurrency(), 1u) + 2) {
-  if (encoding_.fill.empty()) throw Error(ErrorKind::internal, "a fill value has no bytes");
+  const auto is_encoded = [](const File& file) { return file.encoded() != nullptr; };
+  if (encoding_.fill.empty() || std::ranges::any_of(files_, is_encoded)) {
+    throw Error(ErrorKind::internal, name_ + ": has no fill value, or files that are encoded");
+  }
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
     const auto& [end, offset, bytes, file] = pieces_[i];
     const std::uint64_t begin = begin_of(i);
@@ -46,8 +50,12 @@ EncodedArray::EncodedArray(std::vector<File> files, std::vector<Piece> pieces, E
 }
 
 std::string EncodedArray::fingerprint() const {
-  std::string text = std::to_string(encoding_.whole_bytes);
-  for (const auto& codec : encoding_.chain) text += " " + std::string(codec->name());
+  std::string text = std::to_string(encoding_.whole_bytes) + " " +
+                     std::to_string(encoding_.chain.size()) + " " +
+                     std::to_string(encoding_.fill.size());
+  for (const auto& codec : encoding_.chain) {
+    text += " " + std::to_string(codec->name().size()) + " " + std::string(codec->name());
+  }
   text.append(reinterpret_cast<const char*>(encoding_.fill.data()), encoding_.fill.size());
   for (const Piece& piece : pieces_) {
     for (const std::uint64_t number :
@@ -92,7 +100,7 @@ void EncodedArray::read(std::uint64_t offset, std::span<std::byte> memory) const
   }
 }
 
-/// Writes the fill value, of which the array's bytes up to `offset` have had so many.
+/// Writes the repeated fill value, whose first byte is byte 0 of the array.
 void EncodedArray::fill(std::uint64_t offset, std::span<std::byte> memory) const {
   const std::vector<std::byte>& value = encoding_.fill;
   const std::size_t begun = std::min(memory.size(), value.size());
@@ -122,6 +130,8 @@ void EncodedArray::decode(std::size_t piece, std::span<std::byte> memory) const 
   ++decoded_pieces_;
   nanoseconds_ += static_cast<std::uint64_t>(
       std::chrono::nanoseconds(std::chrono::steady_clock::now() - began).count());
+  constexpr std::size_t large_bytes = 32 * MiB;
+  if (stored.size() > large_bytes) stored = {};
 }
 
 Error EncodedArray::damaged(std::size_t piece, const Error& error) const {
@@ -159,10 +169,10 @@ void EncodedArray::copy_part(std::size_t piece, std::uint64_t from,
       if (!decode_ahead(piece, lock)) decoded_.wait(lock);
     } else {
       lock.unlock();
-      std::memcpy(memory.data(), kept->bytes.data() + from, memory.size());
+      std::memcpy(memory.data(), kept->bytes.get() + from, memory.size());
       lock.lock();
-      kept->unread -= std::min<std::uint64_t>(kept->unread, memory.size());
-      if (kept->unread == 0) std::erase(kept_, kept);
+      const std::uint64_t read = kept->add_read(from, from + memory.size());
+      if (read == pieces_[piece].end - begin_of(piece)) std::erase(kept_, kept);
       return;
     }
   }
@@ -172,7 +182,6 @@ void EncodedArray::copy_part(std::size_t piece, std::uint64_t from,
 void EncodedArray::decode_and_keep(std::size_t piece, std::unique_lock<std::mutex>& lock) const {
   const auto mine = std::make_shared<Decoded>();
   mine->index = piece;
-  mine->unread = pieces_[piece].end - begin_of(piece);
   if (kept_.size() >= most_kept_) {  // parts of the oldest will perhaps never be read
     const auto oldest =
         std::ranges::find(kept_, true, [](const auto& kept) { return kept->is_ready; });
@@ -181,8 +190,9 @@ void EncodedArray::decode_and_keep(std::size_t piece, std::unique_lock<std::mute
   kept_.push_back(mine);
   lock.unlock();
   try {
-    mine->bytes.resize(decoded_bytes(piece));
-    decode(piece, mine->bytes);
+    const std::uint64_t bytes = decoded_bytes(piece);
+    mine->bytes = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    decode(piece, {mine->bytes.get(), bytes});
   } catch (...) {
     lock.lock();
     std::erase(kept_, mine);
@@ -194,15 +204,39 @@ void EncodedArray::decode_and_keep(std::size_t piece, std::unique_lock<std::mute
   decoded_.notify_all();
 }
 
-/// Decodes the first piece after this one that is not decoded, unless enough are kept.
+/// Decodes one of the next pieces, which other parts of the pass will need, unless enough are kept.
+/// Returns false if there is none to decode.
 bool EncodedArray::decode_ahead(std::size_t piece, std::unique_lock<std::mutex>& lock) const {
+  constexpr std::size_t farthest = 8;
+  const std::size_t end = std::min(piece + farthest, pieces_.size());
   if (kept_.size() >= most_kept_) return false;
-  while (++piece < pieces_.size()) {
+  while (++piece < end) {
     if (pieces_[piece].bytes == 0 || find(piece) != nullptr) continue;
-    decode_and_keep(piece, lock);
+    try {
+      decode_and_keep(piece, lock);
+    } catch (...) {
+      // The thread that needs this piece will fail by itself.
+    }
     return true;
   }
   return false;
+}
+
+std::uint64_t EncodedArray::Decoded::add_read(std::uint64_t from, std::uint64_t to) {
+  read.emplace_back(from, to);
+  std::ranges::sort(read);
+  std::size_t last = 0;
+  for (std::size_t i = 1; i < read.size(); ++i) {
+    if (read[i].first <= read[last].second) {
+      read[last].second = std::max(read[last].second, read[i].second);
+    } else {
+      read[++last] = read[i];
+    }
+  }
+  read.resize(last + 1);
+  std::uint64_t all = 0;
+  for (const auto& [begin, end] : read) all += end - begin;
+  return all;
 }
 
 EncodedArray::Work EncodedArray::work() const noexcept {

@@ -47,8 +47,8 @@ class ZstdCodec final : public Codec {
       std::size_t (*free_context)(Zstd::Context*);
       void operator()(Zstd::Context* context) const { free_context(context); }
     };
-    thread_local const std::unique_ptr<Zstd::Context, Free> context(zstd_.make_context(),
-                                                                    Free{zstd_.free_context});
+    thread_local std::unique_ptr<Zstd::Context, Free> context(nullptr, Free{zstd_.free_context});
+    if (context == nullptr) context.reset(zstd_.make_context());
     if (context == nullptr) throw Error(ErrorKind::memory, "there is no memory to decode zstd");
     return context.get();
   }

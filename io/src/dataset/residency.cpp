@@ -78,8 +78,7 @@ std::optional<double> sampled_bytes(const File& file, const Extent& extent) {
 std::optional<double> cached_bytes(const File& file, const Extent& extent) {
   if (file.remote() != nullptr) return 0;
   if (file.memory() != nullptr) return static_cast<double>(extent.bytes);
-  // The processor that decodes is slower than a disk, so lanes may as well wait for both.
-  if (file.encoded() != nullptr) return static_cast<double>(extent.bytes);
+  if (file.encoded() != nullptr) return {};
   if (is_tmpfs(file.buffered())) return static_cast<double>(extent.bytes);
   const std::optional<double> counted = counted_bytes(file, extent);
   // An overlay file system has no pages of its own: they belong to the file in the layer below.

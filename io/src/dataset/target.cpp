@@ -1,5 +1,6 @@
 #include <ooc/detail/base/group_digits.hpp>
 #include <ooc/detail/base/units.hpp>
+#include <ooc/detail/codec/encoded_array.hpp>
 #include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/detail/dataset/target_file.hpp>
 #include <ooc/error.hpp>
@@ -37,22 +38,26 @@ std::string equation_of(std::span<const std::uint64_t> lengths) {
                          : ", which is more than 64 bits hold");
 }
 
+/// Throws Error(usage) if one of the files, or one that stores its pieces, is the output.
+void refuse_files(const Target& target, const struct stat& output, std::span<const File> files) {
+  for (const File& file : files) {
+    if (file.encoded() != nullptr) refuse_files(target, output, file.encoded()->files());
+    struct stat input {};
+    const bool same = ::fstat(file.buffered(), &input) == 0 && input.st_dev == output.st_dev &&
+                      input.st_ino == output.st_ino;
+    if (!same) continue;
+    std::string message = target.path.string() + ": is the input";
+    if (file.path() != target.path) message += " " + file.path().string() + " by another name";
+    throw Error(ErrorKind::usage, message,
+                {.path = target.path, .hint = "give the output a name of its own"});
+  }
+}
+
 /// Throws Error(usage) if the path leads, through links of any kind, to one of the input files.
 void refuse_input(const Target& target, std::span<const Source* const> inputs) {
   struct stat output {};
   if (::stat(target.path.c_str(), &output) != 0) return;
-  for (const Source* source : inputs) {
-    for (const File& file : files_of(*source)) {
-      struct stat input {};
-      const bool same = ::fstat(file.buffered(), &input) == 0 && input.st_dev == output.st_dev &&
-                        input.st_ino == output.st_ino;
-      if (!same) continue;
-      std::string message = target.path.string() + ": is the input";
-      if (file.path() != target.path) message += " " + file.path().string() + " by another name";
-      throw Error(ErrorKind::usage, message,
-                  {.path = target.path, .hint = "give the output a name of its own"});
-    }
-  }
+  for (const Source* source : inputs) refuse_files(target, output, files_of(*source));
 }
 
 bool has_bf16(const DType& type) {

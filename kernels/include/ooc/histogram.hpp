@@ -192,8 +192,8 @@ struct ChosenBins {
 ///     const ooc::ChosenBins chosen = std::move(bins).result();
 ///     ooc::collect_histogram(coordinator, ooc::shard(prices, 0, 2), chosen.options);
 ///
-/// Throws Error as collect() does. result() throws Error(bad_input) as histogram() does. Only for
-/// options that do not determine the range (see histogram_passes()).
+/// Throws Error as collect() does, and `usage` if the options determine the bins (see
+/// histogram_passes()). result() throws Error(bad_input) as histogram() does.
 [[nodiscard]] OOC_API Result<PartialResult<ChosenBins>> collect_bins(
     Coordinator& coordinator, const Source& section, const HistogramOptions& options,
     const PassOptions& wanted = {});

@@ -4,6 +4,7 @@
 #include <ooc/error.hpp>
 #include <ooc/reduce.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <string>
@@ -96,9 +97,10 @@ std::size_t number_of_bins(const Survey& survey, BinCount wanted, ElementType ty
                                .stddev = survey.stddev.value_or(0),
                                .of_integers = are_integers(type)});
   if (bins <= max_bins) return static_cast<std::size_t>(bins);
+  constexpr double most_shown = 1e30;
   throw Error(ErrorKind::bad_input,
               "the rule " + std::string(name_of(*wanted.rule())) + " gives " +
-                  to_string(Scalar{static_cast<int128>(bins)}) + " bins",
+                  to_string(Scalar{static_cast<int128>(std::min(bins, most_shown))}) + " bins",
               details_of(path, "a histogram has at most " + std::to_string(max_bins), "",
                          {{RemedyAction::set, "HistogramOptions::bins"}}));
 }
@@ -197,8 +199,11 @@ class SurveyValues {
     total.elements = bytes.take<std::uint64_t>();
     total.extremes = bytes.take<Extremes>();
     const auto& [lowest, highest, nan, below, above] = total.extremes;
-    if (nan > total.elements || below > total.elements - nan ||
-        above > total.elements - nan - below || std::isnan(lowest) || std::isnan(highest)) {
+    const bool has_others = nan <= total.elements && below <= total.elements - nan &&
+                            above <= total.elements - nan - below;
+    const bool any_finite = has_others && nan + below + above != total.elements;
+    const bool is_finite = std::isfinite(lowest) && std::isfinite(highest) && lowest <= highest;
+    if (!has_others || any_finite != is_finite) {
       throw Error(ErrorKind::bad_input, "a saved partial result has extremes of no values");
     }
     if (statistics_) {
@@ -264,6 +269,12 @@ std::optional<Bins> known_bins(ElementType type, const HistogramOptions& options
   return make_bins(options, range.value_or(Range{}), ErrorKind::usage);
 }
 
+void require_unknown_bins(ElementType type, const HistogramOptions& options) {
+  if (!known_bins(type, options)) return;
+  throw Error(ErrorKind::usage, "these bins do not depend on the data",
+              {.hint = "call collect_histogram()"});
+}
+
 Error read_once(const Source& source, const HistogramOptions& options) {
   if (options.bins.rule()) {
     return {ErrorKind::usage,
@@ -311,6 +322,7 @@ using namespace detail;
 Result<PartialResult<ChosenBins>> collect_bins(Coordinator& coordinator, const Source& section,
                                                const HistogramOptions& options,
                                                const PassOptions& wanted) {
+  binning::require_unknown_bins(section.element(), options);
   return visit(section.element(), [&]<class T>(std::type_identity<T>) {
     const std::uint64_t all = section.whole_bytes() / section.element_bytes();
     return collect(coordinator, binning::ChooseBins<T>(options, all, path_of(section)), section,
@@ -320,6 +332,7 @@ Result<PartialResult<ChosenBins>> collect_bins(Coordinator& coordinator, const S
 
 PartialResult<ChosenBins> load_bins(ElementType type, const HistogramOptions& options,
                                     std::span<const std::byte> saved) {
+  binning::require_unknown_bins(type, options);
   return visit(type, [&]<class T>(std::type_identity<T>) {
     return load_part(binning::ChooseBins<T>(options, 0, {}), saved);
   });

@@ -18,6 +18,9 @@ namespace ooc::detail::binning {
 /// options.
 std::optional<Bins> known_bins(ElementType type, const HistogramOptions& options);
 
+/// Throws Error(usage) if the bins are known without reading the data, and for invalid options.
+void require_unknown_bins(ElementType type, const HistogramOptions& options);
+
 /// Returns the error for a source that can be read only once, for bins that depend on its data.
 Error read_once(const Source& source, const HistogramOptions& options);
 

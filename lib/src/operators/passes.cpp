@@ -16,14 +16,13 @@ Passes::Passes(Coordinator& coordinator, const Source& source, const PassOptions
 /// files; several devices or ranks share all passes instead.
 void Passes::keep_on_device() {
   const bool is_shared = coordinator_.devices().size() > 1 || coordinator_.ranks() != nullptr;
-  if (!kept_ && !wanted_.checksum && !is_shared) kept_.emplace(coordinator_, source_);
+  if (!resident_ && !wanted_.checksum && !is_shared) resident_.emplace(coordinator_, source_);
 }
 
-/// Throws Error(usage) unless findings cover all records of this source.
-void Passes::require_of_all(const Cover& cover) const {
-  cover.require_whole();
-  if (cover.records == source_.elements()) return;
-  throw Error(ErrorKind::usage, "findings are of another source");
+/// True if findings cover all records of the inputs, which may be sections.
+bool Passes::covers_all(const Cover& cover, std::span<const PassInput> inputs) {
+  const Cover all = cover_of(inputs, cover.partition);
+  return cover.records == all.records && cover.ranges == all.ranges;
 }
 
 void Passes::add(Stats stats) {
@@ -33,12 +32,11 @@ void Passes::add(Stats stats) {
   }
   const std::optional<std::string>&before = stats_->outcome.checksum, &now = stats.outcome.checksum;
   if (before && now && before != now) {
-    throw Error(
-        ErrorKind::input_changed, "the input changed while it was read",
-        {.path = path_of(source_),
-         .why = "its checksum was " + *before + " in the first pass and " + *now + " in the second",
-         .hint = "if no program wrote to it, memory or a disk is failing: compare both "
-                 "with what `xxh128sum` finds"});
+    throw Error(ErrorKind::input_changed, "the input changed while it was read",
+                {.path = path_of(source_),
+                 .why = "its checksum was " + *before + " in one pass and " + *now + " in the next",
+                 .hint = "if no program wrote to it, memory or a disk is failing: compare both "
+                         "with what `xxh128sum` finds"});
   }
   // A pass that an earlier run has completed has no layout.
   if (stats_->layout.chunks == 0) stats_->layout = stats.layout;

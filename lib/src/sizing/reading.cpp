@@ -55,8 +55,10 @@ Reading choose_reading(const Facts& facts, const Wishes& wishes) {
           ? through_page_cache(options, facts.device, workers, false,
                                "one thread reads and computes, and the kernel reads ahead of it")
           : choose_read_config(options, facts.device, workers, facts.source);
-  const bool reads_inline = one_thread || (lanes_may_read && !config.direct &&
-                                           (is_resident || cached >= enough_for_lanes_to_read));
+  // A processor decodes more slowly than disks read, so lanes may as well do both.
+  const bool lanes_suffice =
+      is_resident || cached >= enough_for_lanes_to_read || facts.source.needs_threads;
+  const bool reads_inline = one_thread || (lanes_may_read && !config.direct && lanes_suffice);
   // A larger step of partitions would have more partials alive, and of a map more buffers.
   const bool is_cut = needs.partition * needs.bytes() > small_partition_bytes;
   if (is_resident && !facts.device.reads_host_memory && facts.outputs.empty() && !is_cut) {

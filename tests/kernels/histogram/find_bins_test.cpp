@@ -293,6 +293,8 @@ TEST_P(FindBinsTest, PartsOfOtherBinsOrForgedOnesAreRefused) {
     }
   };
   refused(ErrorKind::usage, {}, saved);
+  refused(ErrorKind::usage, {.range = HistogramOptions::Range{0, 1}}, saved);
+  EXPECT_THROW(static_cast<void>(collect_bins(coordinator, source, {.edges = {0, 1}})), Error);
   refused(ErrorKind::usage, {.bins = BinRule::sqrt}, saved);
   EXPECT_THROW(load_bins(ElementType::f8, by_scott, saved), Error);
   const auto begin = saved.begin();

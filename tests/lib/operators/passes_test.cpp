@@ -108,6 +108,27 @@ TEST_P(PassesTest, GoesOnInThePassThatFailed) {
   EXPECT_LT(again.stats.outcome.resumed_bytes, 2 * bytes_);
 }
 
+TEST_P(PassesTest, GoesOnWithASection) {
+  const Source part = section(source_, 3 * test::partition, 20 * test::partition);
+  std::stop_source stop;
+  PassOptions wanted = after_each();
+  wanted.stop = stop.get_token();
+  const auto sum_of = [&](const PassOptions& options, std::stop_source* stopped) {
+    Coordinator machine = coordinator();
+    const NamedSum counted = counted_sum();
+    Passes passes(machine, part, options);
+    const auto [sum] = passes.fold(std::tuple(counted));
+    if (stopped != nullptr) stopped->request_stop();
+    passes.fold_last(std::tuple(CountAbove{0.5f}));
+    return sum;
+  };
+  EXPECT_THROW(sum_of(wanted, &stop), Error);
+  const float again = sum_of(after_each(), nullptr);
+  EXPECT_EQ(seen_, 0u);
+  Coordinator machine = coordinator();
+  EXPECT_EQ(bits_of(again), bits_of(fold(machine, NamedSum{}, part).value));
+}
+
 TEST_P(PassesTest, WhatAnotherJobHasKeptIsRefused) {
   std::stop_source stop;
   PassOptions wanted = after_each();

@@ -11,12 +11,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "io/expect_error.hpp"
 #include "lib/operators/output_job_fixture.hpp"
 #include "support/bits.hpp"
 #include "support/encoded.hpp"
@@ -227,6 +229,22 @@ TEST_P(ScatteredTest, FiltersAndScansWriteTheSame) {
   expect_same_files([](Coordinator& machine, const Source& source, const auto& directory) {
     filter(machine, test::KeepAbove{}, source, file_in(directory, "kept.npy", ElementType::f4));
     scan(machine, test::RunningSum{}, source, file_in(directory, "sums.f32", ElementType::f4));
+  });
+}
+
+TEST_P(ScatteredTest, ADamagedPieceIsAnErrorHoweverItIsRead) {
+  for (const char* const name : {"encoded-0", "encoded-1"}) {
+    const auto path = dir_.path() / name;
+    const std::vector<std::byte> zeros(std::filesystem::file_size(path));
+    test::write_file(path, zeros);
+  }
+  with_each([&](Coordinator& machine, const Source& pieces) {
+    if (files_of(pieces).front().encoded() == nullptr) return;
+    for (int pass = 0; pass < 2; ++pass) {
+      test::expect_error(ErrorKind::bad_input, "is damaged",
+                         [&] { fold(machine, test::RoundedSum{}, pieces); });
+    }
+    EXPECT_EQ(fold(machine, test::RoundedSum{}, data_).stats.outcome.records, count_);
   });
 }
 

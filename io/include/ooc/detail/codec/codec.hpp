@@ -17,7 +17,7 @@ class Codec {
  public:
   virtual ~Codec() = default;
 
-  /// Returns its name in messages.
+  /// Returns its name with all its parameters, which say how it decodes.
   virtual std::string_view name() const noexcept = 0;
 
   /// Returns the size of the encoded bytes, given that of the decoded ones, if it does not depend

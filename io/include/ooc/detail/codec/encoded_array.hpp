@@ -11,6 +11,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ooc::detail {
@@ -19,11 +20,12 @@ namespace ooc::detail {
 /// A File stands for it, so a pass reads it as any file; whichever thread reads bytes also decodes
 /// them.
 ///
-/// A piece of which only a part is wanted is decoded once, and stays until all of it has been
-/// read: chunks of a pass may begin and end within pieces. A thread that needs a piece which
-/// another one is decoding decodes the next piece meanwhile.
+/// A piece of which only a part is wanted stays decoded until all of it has been read: chunks of a
+/// pass may begin and end within pieces. A thread that needs a piece which another one is decoding
+/// decodes the next piece meanwhile.
 ///
-/// Thread-safe. Memory: as many decoded pieces as twice the number of processors, and a few.
+/// Thread-safe. Memory: of each thread that reads, a stored piece; and twice as many decoded pieces
+/// as there are processors, and two.
 class EncodedArray {
  public:
   /// A piece begins where the one before ends.
@@ -43,8 +45,8 @@ class EncodedArray {
     std::vector<std::byte> fill{std::byte{0}};  ///< is repeated in pieces that are not stored
   };
 
-  /// `name`: for messages. Throws Error(bad_input) if a piece has no bytes, more than
-  /// most_piece_bytes, or is not in its file.
+  /// `name`: for messages. The files are no encoded ones themselves. Throws Error(bad_input) if a
+  /// piece has no bytes, more than most_piece_bytes, or is not in its file.
   EncodedArray(std::vector<File> files, std::vector<Piece> pieces, Encoding encoding,
                std::string name);
 
@@ -74,12 +76,16 @@ class EncodedArray {
   Work work() const noexcept;
 
  private:
-  /// A piece that is being decoded, or is.
+  /// A piece that is decoded, or is being decoded.
   struct Decoded {
     std::size_t index;
-    std::vector<std::byte> bytes{};
-    std::uint64_t unread = 0;  // bytes of it
+    std::unique_ptr<std::byte[]> bytes{};
+    /// The parts that have been read, from one byte to another, in any order.
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> read{};
     bool is_ready = false;
+
+    /// Adds a part that has been read. Returns the number of bytes that have been read.
+    std::uint64_t add_read(std::uint64_t from, std::uint64_t to);
   };
 
   std::uint64_t begin_of(std::size_t piece) const noexcept {

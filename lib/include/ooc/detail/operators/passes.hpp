@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -29,7 +30,8 @@ namespace ooc::detail {
 ///     return {counts, passes.stats()};
 ///
 /// It decides whether data stay on the device between passes, keeps the findings of complete passes
-/// in the checkpoint, if there is one, and adds up the statistics. Threads: one at a time.
+/// in the checkpoint, if there is one, and adds up the statistics. If ranks share the passes, the
+/// caller makes them fail together (see or_fail_together()). Threads: one at a time.
 class OOC_API Passes {
  public:
   /// All references must outlive it. Throws Error as CheckpointFile().
@@ -44,11 +46,12 @@ class OOC_API Passes {
       keep_on_device();
       return fold_all(ops);
     }
-    std::optional<FoundBy<Ops...>> found = kept_findings(ops, std::index_sequence_for<Ops...>{});
+    const auto inputs = inputs_of<InputOf<std::tuple<Ops...>>>(source_);
+    std::optional<FoundBy<Ops...>> found =
+        kept_findings(ops, inputs, std::index_sequence_for<Ops...>{});
     if (found) {
       add_kept_pass();
     } else {
-      const auto inputs = inputs_of<InputOf<std::tuple<Ops...>>>(source_);
       Reservation pass = begin_pass(coordinator_);
       auto [all, stats] = collect_divided(coordinator_, pass, ops, inputs, wanted_, &*file_);
       found.emplace(std::move(all));
@@ -85,8 +88,8 @@ class OOC_API Passes {
 
   template <class... Ops>
   std::tuple<ResultOf<Ops>...> fold_all(const std::tuple<Ops...>& ops) {
-    auto [found, stats] = kept_ ? ooc::fold(coordinator_, ops, *kept_, wanted_)
-                                : ooc::fold(coordinator_, ops, source_, wanted_);
+    auto [found, stats] = resident_ ? ooc::fold(coordinator_, ops, *resident_, wanted_)
+                                    : ooc::fold(coordinator_, ops, source_, wanted_);
     add(std::move(stats));
     return std::move(found);
   }
@@ -95,13 +98,14 @@ class OOC_API Passes {
   /// that is of another job, which the pass itself refuses.
   template <class... Ops, std::size_t... i>
   std::optional<FoundBy<Ops...>> kept_findings(const std::tuple<Ops...>& ops,
+                                               std::span<const PassInput> inputs,
                                                std::index_sequence<i...> /*all*/) {
     const auto kept = file_->kept();
-    const std::size_t first = std::exchange(next_kept_, next_kept_ + sizeof...(Ops));
-    if (kept.size() < next_kept_) return {};
+    const std::size_t first = std::exchange(next_finding_, next_finding_ + sizeof...(Ops));
+    if (kept.size() < next_finding_) return {};
     try {
       FoundBy<Ops...> found{load_found(std::get<i>(ops), kept[first + i])...};
-      (require_of_all(std::get<i>(found).cover()), ...);
+      if (!(covers_all(std::get<i>(found).cover(), inputs) && ...)) return {};
       return found;
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::usage) throw;
@@ -110,7 +114,7 @@ class OOC_API Passes {
   }
 
   void keep_on_device();
-  void require_of_all(const Cover& cover) const;
+  static bool covers_all(const Cover& cover, std::span<const PassInput> inputs);
   void add(Stats stats);
   void add_kept_pass();
 
@@ -118,9 +122,9 @@ class OOC_API Passes {
   const Source& source_;
   const PassOptions& wanted_;
   std::optional<CheckpointFile> file_{};
-  std::optional<Resident> kept_{};  // the source, with what a pass has left on the device
-  std::size_t next_kept_ = 0;       // number of findings of the passes so far
-  std::optional<Stats> stats_{};    // of the passes so far
+  std::optional<Resident> resident_{};  // the source, with the data that stay on the device
+  std::size_t next_finding_ = 0;        // number of findings of the passes so far
+  std::optional<Stats> stats_{};        // of the passes so far
 };
 
 }  // namespace ooc::detail
