@@ -80,6 +80,18 @@ Round round_of(const ooc::Source& source, const Question& question, const Shard&
   return round;
 }
 
+/// Returns a question that takes as many passes as the round, and as much memory: a first round
+/// reads the data once, and takes the memory of the second.
+Question planned_in(const Round& round) {
+  Question planned = round.asked;
+  if (!round.chooses_bins()) return planned;
+  const ooc::BinCount bins = planned.histogram->bins;
+  planned.histogram = ooc::HistogramOptions{.range = {{0, 1}}};
+  if (!bins.rule()) planned.histogram->bins = bins;
+  planned.reduce.reset();
+  return planned;
+}
+
 Task task_of(const ooc::Source& section, const Question& question) {
   if (!question.histogram) return reduce_task(section, *question.reduce);
   if (!question.reduce) return histogram_task(section, *question.histogram);
@@ -140,14 +152,7 @@ Outcome run_shard(const RunSettings& settings, const Shard& shard, Question ques
   question.skip = settings.format.skip;
   question.count = settings.format.count;
   const Round round = round_of(source, question, shard);
-  // One pass over all values, which takes the memory of the next round.
-  Question planned = round.asked;
-  if (round.chooses_bins()) {
-    const ooc::BinCount bins = planned.histogram->bins;
-    planned.histogram = ooc::HistogramOptions{.range = {{0, 1}}};
-    if (!bins.rule()) planned.histogram->bins = bins;
-    planned.reduce.reset();
-  }
+  const Question planned = planned_in(round);
   const ooc::Source section = ooc::shard(source, shard.index, shard.count, ooc::tile_elements);
   if (settings.explain) {
     const Explanation explanation = explanation_of(settings, section, planned);

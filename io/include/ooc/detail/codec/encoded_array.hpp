@@ -67,11 +67,11 @@ class EncodedArray {
   /// damaged, with its number and its place.
   void read(std::uint64_t offset, std::span<std::byte> memory) const;
 
-  /// What was read and decoded so far.
+  /// The work so far, of all threads.
   struct Work {
     std::uint64_t stored_bytes = 0;
     std::uint64_t decoded_pieces = 0;
-    double seconds = 0;  ///< of all threads that decoded, without reading
+    double seconds = 0;  ///< of decoding, without reading
   };
   Work work() const noexcept;
 
