@@ -34,7 +34,7 @@ class ScatteredKernelsTest : public test::ReduceTest {
           std::fill_n(values.begin() + count_ / 2, count_ / 3, T{});  // pieces that are not stored
           const Source plain = source_of(values, swapped);
           check(plain, test::scattered(dir_.path(), values, {type, swapped}));
-          check(plain, test::encoded(dir_.path(), values, {type, swapped}));
+          if (!swapped) check(plain, test::encoded(dir_.path(), values, {type, swapped}));
         });
       }
     }

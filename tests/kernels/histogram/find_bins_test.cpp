@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
@@ -14,6 +15,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -304,6 +306,14 @@ TEST_P(FindBinsTest, PartsOfOtherBinsOrForgedOnesAreRefused) {
     if (elements != 3 * tile_elements) continue;
     auto forged = saved;
     forged[i + 1] ^= std::byte{1};  // the cover, the number of elements, or that of a node
+    EXPECT_THROW(static_cast<void>(load_bins(ElementType::f4, by_scott, forged).result()), Error);
+  }
+  constexpr double one = 1;  // the lowest and the highest value
+  const auto bytes_of_one = std::as_bytes(std::span(&one, 1));
+  const auto lowest = std::ranges::search(saved, bytes_of_one).begin() - begin;
+  for (const double other : {nan, infinity, 2.0}) {
+    auto forged = saved;
+    std::memcpy(forged.data() + lowest, &other, sizeof other);
     refused(ErrorKind::bad_input, by_scott, std::move(forged));
   }
   refused(ErrorKind::bad_input, by_scott, {begin, saved.end() - 1});
