@@ -34,7 +34,7 @@ class ResumeTest(CliTest):
         length = struct.unpack("<Q", data[8:16])[0]
         header = json.loads(data[16:16 + length])
         ranges = [(int(first), int(end)) for first, end in header["covers"]]
-        return sum(end - first for first, end in ranges), len(header["about"])
+        return sum(end - first for first, end in ranges), len(header["earlier"])
 
     def wait_for_findings(self, process, before=0):
         """Waits until the file has findings, more than so many records of them."""
