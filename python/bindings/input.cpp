@@ -46,12 +46,12 @@ Input input_of(ooc::Source source, Input::Part part = {}, std::shared_ptr<const 
 /// 0 for an address.
 using Identity = std::array<std::uint64_t, 2>;
 
-std::vector<Identity> identities_of(const std::vector<std::filesystem::path>& files) {
+std::vector<Identity> identities_of(const ooc::Source& source) {
   std::vector<Identity> identities;
-  for (const std::filesystem::path& file : files) {
+  for (const ooc::detail::File& file : ooc::detail::files_of(source)) {
     struct stat status {};
-    identities.push_back(::stat(file.c_str(), &status) == 0 ? Identity{status.st_dev, status.st_ino}
-                                                            : Identity{});
+    const bool is_local = ::stat(file.path().c_str(), &status) == 0;
+    identities.push_back(is_local ? Identity{status.st_dev, status.st_ino} : Identity{});
   }
   return identities;
 }
@@ -69,10 +69,8 @@ Input open_files(const std::vector<std::filesystem::path>& files,
   const Call call;
   const nb::gil_scoped_release released;
   ooc::Source source = ooc::open(files, format);
-  const bool is_remote = ooc::detail::files_of(source).front().remote() != nullptr;
-  // A look at a file on a server is another request.
-  std::string doubt = is_remote ? "" : ooc_run::type_doubt(source, format, "dtype=");
-  if (row_shape && source.format == "raw") {
+  std::string doubt = ooc_run::type_doubt(source, format, "dtype=");
+  if (row_shape && source.has_format(ooc::FileFormat::raw)) {
     shape = *row_shape;
     const std::uint64_t row =
         std::accumulate(shape.begin(), shape.end(), std::uint64_t{1}, std::multiplies());
@@ -80,13 +78,13 @@ Input open_files(const std::vector<std::filesystem::path>& files,
     if (!shape.empty()) shape.insert(shape.begin(), source.elements() / row);
   }
   if (!shape.empty()) source.set_shape(std::move(shape));
-  const auto part = [=, identities = identities_of(files)](std::uint64_t first,
-                                                           std::uint64_t count) {
+  const auto part = [=, identities = identities_of(source)](std::uint64_t first,
+                                                            std::uint64_t count) {
     ooc::Format some = format;
     some.skip = first;
     some.count = count;
     ooc::Source elements = ooc::open(files, some);
-    const std::vector<Identity> now = identities_of(files);
+    const std::vector<Identity> now = identities_of(elements);
     const auto [before, after] = std::ranges::mismatch(identities, now);
     if (before == identities.end()) return elements;
     const std::filesystem::path& path = files[static_cast<std::size_t>(after - now.begin())];
@@ -287,6 +285,9 @@ void bind_input(nb::module_& module) {
           "name", [](const Input& input) { return text_of(input.source->name()); },
           nb::sig("def name(self) -> str"))
       .def_prop_ro("format", [](const Input& input) { return input.source->format; })
+      .def_prop_ro(
+          "is_raw",
+          [](const Input& input) { return input.source->has_format(ooc::FileFormat::raw); })
       .def_prop_ro("type_reason", [](const Input& input) { return input.source->type_reason; })
       .def_prop_ro("nbytes",
                    [](const Input& input) {

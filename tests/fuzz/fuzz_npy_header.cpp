@@ -36,7 +36,7 @@ class MemoryFile {
 };
 
 /// Checks that the data begin after the header, end in the file, and have the size of the shape.
-void check(const Description& found, const File& file) {
+void check(const StoredArray& found, const File& file) {
   constexpr std::uint64_t shortest_header = 10;
   require(found.offset > shortest_header && found.offset <= file.size(), "data behind the header");
   require(found.bytes + found.bytes_behind == file.size() - found.offset,
@@ -62,7 +62,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::uint64_t before = fuzz::allocated_bytes();
   try {
     Beginning beginning(file);
-    fuzz::check(describe_npy(beginning, {}), file);
+    fuzz::check(npy_format.parse(beginning, {}), file);
   } catch (const Error& error) {
     fuzz::require(error.kind() == ErrorKind::bad_input, "a header is understood, or bad input");
   }

@@ -38,8 +38,8 @@ std::string text_of(std::span<const std::uint64_t> shape) {
 
 /// Refuses raw operands without a shape, all of them at once.
 void require_shapes(const ooc::Source& a, const ooc::Source& b, const MatmulRequest& request) {
-  const bool unknown_a = a.format == "raw" && !request.shape_a;
-  const bool unknown_b = b.format == "raw" && !request.shape_b;
+  const bool unknown_a = a.has_format(ooc::FileFormat::raw) && !request.shape_a;
+  const bool unknown_b = b.has_format(ooc::FileFormat::raw) && !request.shape_b;
   const auto name = [](const ooc::Source& matrix) { return ooc::detail::path_of(matrix).string(); };
   if (unknown_a && unknown_b) {
     refuse_usage(fmt::format("{} and {}: raw files do not know their shapes", name(a), name(b)),
@@ -54,7 +54,7 @@ void require_shapes(const ooc::Source& a, const ooc::Source& b, const MatmulRequ
 /// Gives a raw A or B the shape that the option `option`, "shape-a" or "shape-b", has set. The
 /// library checks that the shape fits the data and is that of a matrix.
 void shape_matrix(ooc::Source& source, const std::optional<Shape>& asked, std::string_view option) {
-  if (source.format == "raw") {
+  if (source.has_format(ooc::FileFormat::raw)) {
     source.set_shape(*asked);
   } else if (asked && !std::ranges::equal(*asked, source.shape())) {
     const std::filesystem::path path = ooc::detail::path_of(source);

@@ -60,7 +60,7 @@ std::string doubt_about_named(const ooc::Source& source, std::string_view option
 std::string doubt_about_asked(const ooc::Source& source, const ooc::Format& format) {
   const std::filesystem::path path = ooc::detail::path_of(source);
   const auto named = ooc::type_of_ending(ooc::ending_of(path));
-  if (source.format != "raw" || !format.type || !named || *named == format.type->element) return {};
+  if (!format.type || !named || *named == format.type->element) return {};
   return fmt::format("read as {}, as asked; the ending says {}", describe_type(*format.type),
                      ooc::name_of(*named));
 }
@@ -69,15 +69,17 @@ std::string doubt_about_asked(const ooc::Source& source, const ooc::Format& form
 
 std::string type_doubt(const ooc::Source& source, const ooc::Format& format,
                        std::string_view option) {
-  if (source.is_produced() || source.bytes() == 0 || ooc::detail::files_of(source).empty())
+  if (!source.has_format(ooc::FileFormat::raw) || source.bytes() == 0 ||
+      ooc::detail::files_of(source).empty()) {
     return {};
+  }
   const std::filesystem::path path = ooc::detail::path_of(source);
   std::string doubt = doubt_about_asked(source, format);
-  if (doubt.empty() && source.format == "raw" &&
+  if (doubt.empty() &&
       ooc::detail::type_is_default(ooc::detail::files_of(source).front(), format)) {
     doubt = doubt_about_ending(path, option);
     if (doubt.empty()) doubt = doubt_about_data(source);
-  } else if (doubt.empty() && source.format == "raw" && !format.type) {
+  } else if (doubt.empty() && !format.type) {
     doubt = doubt_about_named(source, option);
   }
   return doubt.empty() ? "" : path.string() + ": " + doubt;

@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ooc/detail/dataset/judgement.hpp>
 #include <ooc/detail/dataset/sample.hpp>
@@ -16,29 +15,22 @@
 namespace ooc_run {
 namespace {
 
-/// Opens the file from byte `offset` to its end.
-ooc::Source data_behind(const std::filesystem::path& path, std::uint64_t offset) {
-  return ooc::detail::open_unjudged({&path, 1}, {.offset = offset});
-}
-
-void guess_what_it_is(const ooc::Format& format, Info& info) {
+/// Guesses the type of a raw file, if neither the file nor an option gives it.
+void guess_type(const ooc::Format& format, Info& info) {
   const ooc::detail::File& first = ooc::detail::files_of(info.source).front();
-  if (info.source.bytes() == 0 || info.source.format != "raw") return;
-  if (format.offset == 0) info.signature = ooc::detail::signature_of(first);
-  if (!ooc::detail::type_is_default(first, format)) return;
-  if (!info.signature) {
-    info.guess = ooc::detail::guess_type(ooc::detail::sample_of(info.source), info.source.bytes());
-  } else if (const auto offset = info.signature->data_offset; offset && *offset < first.size()) {
-    const ooc::Source data = data_behind(first.path(), *offset);
-    info.guess = ooc::detail::guess_type(ooc::detail::sample_of(data), data.bytes());
+  if (info.source.bytes() == 0 || !info.source.has_format(ooc::FileFormat::raw) ||
+      !ooc::detail::type_is_default(first, format)) {
+    return;
   }
-}
-
-/// True if other commands would accept the files, judging by their first bytes.
-bool is_readable(const ooc::Source& source, const ooc::Format& format) {
-  return std::ranges::all_of(ooc::detail::files_of(source), [&](const ooc::detail::File& file) {
-    return ooc::detail::holds_numbers(file, format);
-  });
+  const auto guess_of = [&](const ooc::Source& data) {
+    info.guess = ooc::detail::guess_type(ooc::detail::sample_of(data), data.bytes());
+  };
+  if (!info.signature) {
+    guess_of(info.source);
+  } else if (const auto offset = info.signature->data_offset; offset && *offset < first.size()) {
+    const std::filesystem::path path = first.path();
+    guess_of(ooc::detail::open_unjudged({&path, 1}, {.offset = *offset}).source);
+  }
 }
 
 }  // namespace
@@ -46,21 +38,16 @@ bool is_readable(const ooc::Source& source, const ooc::Format& format) {
 Outcome run(const InfoRequest& request, const Interrupt& /*interrupt*/) {
   RunSettings settings = request.run;
   settings.format.by_columns = true;  // convert and matmul refuse Fortran order
-  Info info{.source = ooc::detail::open_unjudged(files_of(settings.files), settings.format),
-            .files = {},
-            .signature = {},
-            .guess = {},
-            .readings = {}};
+  Info info{ooc::detail::open_unjudged(files_of(settings.files), settings.format)};
   const ooc::Source& source = info.source;
   if (settings.devices.size() == 1) require_usable(settings.devices);
   info.files = describe_files(source);  // first: reading data changes what is in the page cache
   const bool has_structs = source.type() && source.type()->is_struct();
-  if (source.bytes() != 0 && !source.by_columns() && !has_structs &&
-      is_readable(source, settings.format)) {
+  if (source.bytes() != 0 && !source.by_columns() && !has_structs && info.is_readable) {
     info.readings.push_back({"histogram", explain_histogram(settings, source, {})});
     info.readings.push_back({"reduce", explain_reduce(settings, source, {})});
   }
-  guess_what_it_is(settings.format, info);
+  guess_type(settings.format, info);
 
   Outcome outcome;
   outcome.document =

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <nlohmann/json.hpp>
-#include <ooc/detail/dataset/residency.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
 
 #include "cli/fact_table.hpp"
@@ -21,8 +20,8 @@ ooc::DType type_of(const Info& info) {
   return info.source.type().value_or(ooc::DType{});
 }
 
-bool has_one_format(const Info& info, std::string_view format) {
-  return info.source.format == format;
+bool is_raw(const Info& info) {
+  return info.source.has_format(ooc::FileFormat::raw);
 }
 
 /// Returns the byte order of elements, or of all fields that have one.
@@ -43,7 +42,7 @@ std::string byte_order(const ooc::DType& type) {
 
 /// Returns the options that select a part of the data or set its type.
 std::vector<std::string_view> selectors(const Info& info) {
-  if (!has_one_format(info, "raw")) return {"skip", "count"};
+  if (!is_raw(info)) return {"skip", "count"};
   return {"offset", "skip", "count", "dtype"};
 }
 
@@ -102,9 +101,22 @@ std::string cached_text(std::optional<double> share) {
   return fmt::format("{:.0f} % of it", *share * 100);
 }
 
+/// Returns the share of the data in the page cache when the files were described; empty if it is
+/// not known.
+std::optional<double> cached_share(const Info& info) {
+  double cached = 0, bytes = 0;
+  for (const FileFacts& file : info.files) {
+    if (file.data_bytes == 0) continue;
+    if (!file.page_cache_fraction) return {};
+    cached += *file.page_cache_fraction * static_cast<double>(file.data_bytes);
+    bytes += static_cast<double>(file.data_bytes);
+  }
+  return bytes == 0 ? std::nullopt : std::optional(cached / bytes);
+}
+
 std::string format_text(const Info& info) {
-  if (has_one_format(info, "raw")) return "raw, no header";
-  if (has_one_format(info, "mixed")) return ".npy and raw";
+  if (is_raw(info)) return "raw, no header";
+  if (!info.source.has_format(ooc::FileFormat::npy)) return ".npy and raw";
   const std::string& version = info.source.format_version;
   return (version.empty() ? ".npy of several versions" : ".npy, version " + version) +
          (info.source.by_columns() ? ", column by column (Fortran order)"
@@ -171,8 +183,7 @@ std::string direct_text(const FileFacts& file) {
 }
 
 std::string selectors_text(const Info& info) {
-  return has_one_format(info, "raw") ? "--offset BYTES, --skip N, --count N, --dtype TYPE"
-                                     : "--skip N, --count N";
+  return is_raw(info) ? "--offset BYTES, --skip N, --count N, --dtype TYPE" : "--skip N, --count N";
 }
 
 /// Describes the readers. Threads that compute and threads that only read are counted together,
@@ -283,7 +294,7 @@ std::vector<FactRow> rows_of_place(const Info& info) {
     rows.push_back({"in memory", cached_text(first.page_cache_fraction)});
     rows.push_back({"layout", layout_text(first)});
   } else {
-    rows.push_back({"in memory", cached_text(ooc::detail::page_cache_fraction(info.source))});
+    rows.push_back({"in memory", cached_text(cached_share(info))});
   }
   rows.push_back({"on", first.file_system});
   rows.push_back({"disk", disk_text(first)});
@@ -313,7 +324,7 @@ Json describe_info(const Info& info) {
           {"fortran_order", info.source.by_columns()},
           {"byte_order", byte_order(type_of(info))},
           {"element_bytes", ooc::size_of(type_of(info))},
-          {"page_cache_fraction", json_number(ooc::detail::page_cache_fraction(info.source))},
+          {"page_cache_fraction", json_number(cached_share(info))},
           {"selectors", selectors(info)},
           {"signature", info.signature ? Json(info.signature->name) : Json(nullptr)},
           {"guess", json_guess(info)},

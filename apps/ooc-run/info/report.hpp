@@ -1,8 +1,7 @@
 #pragma once
 
-#include <ooc/detail/content/file_signature.hpp>
 #include <ooc/detail/content/type_guess.hpp>
-#include <ooc/source.hpp>
+#include <ooc/detail/dataset/judgement.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,13 +20,11 @@ struct Reading {
 };
 
 /// Facts about a dataset that are known without a pass over it.
-struct Info {
-  ooc::Source source;
-  std::vector<FileFacts> files;
-  std::optional<ooc::detail::FileSignature>
-      signature;                                // foreign format that a raw file begins like
-  std::optional<ooc::detail::TypeGuess> guess;  // if neither the file nor an option gives the type
-  std::vector<Reading> readings;                // empty if there is nothing to read
+struct Info : ooc::detail::Opened {
+  std::vector<FileFacts> files{};
+  std::optional<ooc::detail::TypeGuess>
+      guess{};                      // if neither the file nor an option gives the type
+  std::vector<Reading> readings{};  // empty if there is nothing to read
 };
 
 Json describe_info(const Info& info);

@@ -86,7 +86,7 @@ std::string field_hint(const ooc::Source& source, const ooc::Format& format) {
     return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
   };
   const ooc::DType element{field.element, field.swapped};
-  if (source.format == "npy") {
+  if (source.has_format(ooc::FileFormat::npy)) {
     const bool may_be_date = field.element == ooc::ElementType::i8 && field.count == 1;
     const std::string view = may_be_date ? ".view(\"" + ooc::code_of(element) + "\")" : "";
     return fmt::format(

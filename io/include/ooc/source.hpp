@@ -191,6 +191,9 @@ class OOC_API Source {
   /// them back, this goes unnoticed. Returns a sentence if the name or other attributes changed.
   std::optional<std::string> check_unchanged() const;
 
+  /// True if all files have this format. False for `automatic`, and for arrays in memory.
+  bool has_format(FileFormat one) const noexcept;
+
   /// "raw", "npy", "mixed" or "memory".
   std::string format = "raw";
   std::string format_version;  ///< "1.0" for a .npy file; empty for raw files, or if files differ
@@ -233,6 +236,7 @@ class OOC_API Source {
   std::vector<std::uint64_t> shape_, whole_shape_;  // the second one of a section
   std::optional<std::uint64_t> columns_ = 1;
   std::vector<ColumnMajorArray> column_major_;
+  std::shared_ptr<const std::vector<std::byte>> beginning_;  // of the first file, if it is raw
 };
 
 /// Opens files as one dataset, in the order given. An address (`https://`, `http://`, `s3://`)

@@ -55,6 +55,10 @@ Remedy read_as(const DType& type, const std::string& effect) {
 
 }  // namespace
 
+bool holds_numbers(Beginning& file, const Format& format) {
+  return !foreign_format(file, format);
+}
+
 void require_numbers(Beginning& file, const Format& format) {
   const auto found = foreign_format(file, format);
   if (!found) return;
@@ -80,20 +84,18 @@ bool type_is_default(const File& file, const Format& format) {
   return !format.type && !type_of_ending(ending_of(file.path()));
 }
 
-void require_known_type(const File& file, Beginning& beginning, const Description& description,
+void require_known_type(const File& file, Beginning& beginning, const StoredArray& array,
                         const Format& format) {
   // .u8 and .i8 stand for bytes here, and for numbers of eight bytes in NumPy's code.
   const auto named = type_of_ending(ending_of(file.path()));
   const bool is_known = format.type || (named && ooc::size_of(*named) > 1);
-  if (description.bytes == 0 || is_known) return;
+  if (array.bytes == 0 || is_known) return;
   const std::vector<std::byte> sample =
-      description.offset == 0
-          ? groups_of(beginning.first(glance_bytes), description.bytes)
-          : start_of(file, {.file = 0, .offset = description.offset, .bytes = description.bytes});
-  const TypeGuess guess = guess_type(sample, description.bytes);
+      array.offset == 0 ? groups_of(beginning.first(glance_bytes), array.bytes)
+                        : start_of(file, {.file = 0, .offset = array.offset, .bytes = array.bytes});
+  const TypeGuess guess = guess_type(sample, array.bytes);
   if (!guess.is_sure || (named && ooc::size_of(*guess.type) != 8)) return;
-  const std::string values =
-      group_digits(std::to_string(description.bytes / ooc::size_of(*guess.type)));
+  const std::string values = group_digits(std::to_string(array.bytes / ooc::size_of(*guess.type)));
   Remedy meant = read_as(
       *guess.type, "reads " + values + " values, the first ones " + range_of(sample, *guess.type));
   if (named && !guess.type->swapped) meant.value = name_of(guess.type->element);
@@ -104,17 +106,6 @@ void require_known_type(const File& file, Beginning& beginning, const Descriptio
               {.path = file.path(),
                .why = guess.reason,
                .remedies = {std::move(meant), read_as({ElementType::u1}, "counts bytes")}});
-}
-
-std::optional<FileSignature> signature_of(const File& file) {
-  Beginning beginning(file);
-  if (file.size() == 0 || is_npy(beginning, {})) return {};
-  return recognise(beginning.sample());
-}
-
-bool holds_numbers(const File& file, const Format& format) {
-  Beginning beginning(file);
-  return file.size() == 0 || is_npy(beginning, format) || !foreign_format(beginning, format);
 }
 
 }  // namespace ooc::detail

@@ -39,7 +39,7 @@ Error no_part_by_columns(const std::filesystem::path& file, const Format& format
 /// Builds a source from files of one type.
 class SourceBuilder {
  public:
-  /// `judges`: refuses files that do not look like their type.
+  /// `judges`: refuses files that do not look like their type, instead of noting it.
   SourceBuilder(const Format& format, bool judges)
       : format_(format), judges_(judges), elements_to_skip_(format.skip) {
     if (format.count) elements_left_ = *format.count;
@@ -47,50 +47,61 @@ class SourceBuilder {
 
   void add(File file) {
     Beginning beginning(file);
-    const bool npy = is_npy(beginning, format_);
-    if (judges_ && !npy) require_numbers(beginning, format_);
-    Description description = npy ? describe_npy(beginning, format_) : describe_raw(file, format_);
-    if (judges_ && !npy) require_known_type(file, beginning, description, format_);
-    const std::optional<std::uint64_t> columns = columns_of(description.shape);
+    const FormatParser& parser = format_of(beginning, format_);
+    const bool is_raw = !parser.describes_itself();
+    if (is_raw) judge(beginning);
+    StoredArray array = describe(parser, beginning, format_);
+    if (is_raw && judges_) require_known_type(file, beginning, array, format_);
+    const std::optional<std::uint64_t> columns = columns_of(array.shape);
     if (files_.empty()) {
-      type_ = description.type;
-      type_reason_ = std::move(description.type_reason);
+      type_ = array.type;
+      type_reason_ = std::move(array.type_reason);
       columns_ = columns;
-      shape_ = description.shape;
-      version_ = description.version;
+      shape_ = array.shape;
+      version_ = array.version;
+      format_name_ = parser.name;
+      if (is_raw) beginning_ = beginning.take();
     }
-    bytes_behind_ += description.bytes_behind;
-    if (description.version != version_) version_.clear();
-    require_same_type(file, description.type, npy);
-    (npy ? npy_files_ : raw_files_) += 1;
+    bytes_behind_ += array.bytes_behind;
+    if (array.version != version_) version_.clear();
+    if (parser.name != format_name_) format_name_ = "mixed";
+    any_raw_ |= is_raw;
+    require_same_type(file, array.type);
     const auto index = static_cast<std::uint32_t>(files_.size());
     const std::uint64_t first = elements_used_;
-    const Extent used = extent_to_use(file, description, index);
-    if (description.by_columns && used.bytes != 0) {
-      if (used.bytes != description.bytes) throw no_part_by_columns(file.path(), format_);
-      column_major_.push_back({first, description.shape});
+    const Extent used = extent_to_use(file, array, index);
+    if (array.by_columns && used.bytes != 0) {
+      if (used.bytes != array.bytes) throw no_part_by_columns(file.path(), format_);
+      column_major_.push_back({first, array.shape});
     }
     extents_.push_back(used);
     if (used.bytes != 0 && columns != columns_) columns_.reset();
-    if (used.bytes != description.bytes) shape_.clear();
+    if (used.bytes != array.bytes) shape_.clear();
     files_.push_back(std::move(file));
   }
 
-  Source build() {
+  Opened build() {
     require_enough();
     if (files_.size() > 1) shape_.clear();
     Source source = SourceAccess::of_files(std::move(files_), extents_, type_);
     source.set_shape(std::move(shape_));
     source.set_columns(columns_);
-    source.format = raw_files_ == 0 ? "npy" : npy_files_ == 0 ? "raw" : "mixed";
+    source.format = format_name_;
     source.format_version = std::move(version_);
     source.type_reason = std::move(type_reason_);
     SourceAccess::set_column_major(source, std::move(column_major_));
     SourceAccess::set_bytes_behind(source, bytes_behind_);
-    return source;
+    SourceAccess::set_beginning(source, std::move(beginning_));
+    return {std::move(source), std::move(signature_), is_readable_};
   }
 
  private:
+  void judge(Beginning& beginning) {
+    if (judges_) return require_numbers(beginning, format_);
+    is_readable_ &= holds_numbers(beginning, format_);
+    if (files_.empty() && format_.offset == 0) signature_ = recognise(beginning.sample());
+  }
+
   /// Throws Error(bad_input) if there are fewer elements than are to be skipped and used.
   void require_enough() const {
     const std::filesystem::path& last = files_.back().path();
@@ -113,10 +124,10 @@ class SourceBuilder {
     }
   }
 
-  void require_same_type(const File& file, const DType& type, bool npy) const {
+  void require_same_type(const File& file, const DType& type) const {
     if (type == type_) return;
     std::vector<Remedy> remedies;
-    if (raw_files_ != 0 || !npy) remedies.push_back({RemedyAction::set, "Format::type"});
+    if (any_raw_) remedies.push_back({RemedyAction::set, "Format::type"});
     if (!type.is_struct() && !type_.is_struct()) {
       remedies.push_back({.change = RemedyAction::convert, .value = code_of(type_)});
     }
@@ -130,10 +141,10 @@ class SourceBuilder {
 
   /// Returns the part of a file to use, as `Format::skip` and `Format::count` say. Throws
   /// Error(bad_input) if its bytes are not whole elements.
-  Extent extent_to_use(const File& file, const Description& description, std::uint32_t index) {
+  Extent extent_to_use(const File& file, const StoredArray& array, std::uint32_t index) {
     const std::size_t element_bytes = ooc::size_of(type_);
-    const std::uint64_t elements = description.bytes / element_bytes;
-    const std::uint64_t rest = description.bytes % element_bytes;
+    const std::uint64_t elements = array.bytes / element_bytes;
+    const std::uint64_t rest = array.bytes % element_bytes;
     const std::uint64_t skipped = std::min(elements, elements_to_skip_);
     const std::uint64_t used = std::min(elements - skipped, elements_left_);
     elements_to_skip_ -= skipped;
@@ -148,8 +159,8 @@ class SourceBuilder {
       }
       throw Error(
           ErrorKind::bad_input,
-          file.path().string() + ": " + std::to_string(description.bytes) +
-              (description.bytes == 1 ? " byte is" : " bytes are") + " not a whole number of " +
+          file.path().string() + ": " + std::to_string(array.bytes) +
+              (array.bytes == 1 ? " byte is" : " bytes are") + " not a whole number of " +
               elements_of(type_),
           {.path = file.path(),
            .why = std::to_string(rest) +
@@ -157,7 +168,7 @@ class SourceBuilder {
                   std::to_string(elements) + (elements == 1 ? " element" : " elements"),
            .remedies = std::move(remedies)});
     }
-    return {index, description.offset + skipped * element_bytes, used * element_bytes};
+    return {index, array.offset + skipped * element_bytes, used * element_bytes};
   }
 
   const Format& format_;
@@ -174,11 +185,14 @@ class SourceBuilder {
   std::string type_reason_;
   std::string version_;
   std::vector<ColumnMajorArray> column_major_;
-  std::size_t npy_files_ = 0;
-  std::size_t raw_files_ = 0;
+  std::string_view format_name_;
+  bool any_raw_ = false;
+  std::vector<std::byte> beginning_;  // of the first file, if it is raw
+  std::optional<FileSignature> signature_;
+  bool is_readable_ = true;
 };
 
-Source open_files(std::span<const std::filesystem::path> paths, const Format& format, bool judges) {
+Opened open_files(std::span<const std::filesystem::path> paths, const Format& format, bool judges) {
   if (paths.empty()) throw Error(ErrorKind::usage, "a dataset has at least one file");
   SourceBuilder builder{format, judges};
   for (const std::filesystem::path& path : paths) {
@@ -224,26 +238,26 @@ Error untyped(const Producer& stream, const std::stop_token& stop) {
            .remedies = {{RemedyAction::set, "Format::type"}}}};
 }
 
-/// Opens a stream that begins like a .npy file.
-Source open_npy_stream(std::unique_ptr<Producer> stream, Beginning& beginning,
-                       const Format& format) {
-  Description description = describe_npy(beginning, format);
-  if (description.by_columns && is_part(format)) throw no_part_by_columns(beginning.path(), format);
+/// Opens a stream of a format that says type and shape itself.
+Source open_array_stream(const FormatParser& parser, std::unique_ptr<Producer> stream,
+                         Beginning& beginning, const Format& format) {
+  StoredArray array = describe(parser, beginning, format);
+  if (array.by_columns && is_part(format)) throw no_part_by_columns(beginning.path(), format);
   const bool has_ended = beginning.has_ended();
-  const std::size_t element_bytes = ooc::size_of(description.type);
-  auto array = array_of(rest_of(std::move(stream), beginning.take(), has_ended), description.offset,
-                        description.bytes);
-  Source source = SourceAccess::of_producer(selected(std::move(array), format, element_bytes),
-                                            std::move(description.type), {});
-  if (description.by_columns) SourceAccess::set_column_major(source, {{0, description.shape}});
+  const std::size_t element_bytes = ooc::size_of(array.type);
+  auto data =
+      array_of(rest_of(std::move(stream), beginning.take(), has_ended), array.offset, array.bytes);
+  Source source = SourceAccess::of_producer(selected(std::move(data), format, element_bytes),
+                                            std::move(array.type), {});
+  if (array.by_columns) SourceAccess::set_column_major(source, {{0, array.shape}});
   if (is_part(format)) {
-    source.set_columns(columns_of(description.shape));
+    source.set_columns(columns_of(array.shape));
   } else {
-    source.set_shape(std::move(description.shape));
+    source.set_shape(std::move(array.shape));
   }
-  source.format = "npy";
-  source.format_version = std::move(description.version);
-  source.type_reason = std::move(description.type_reason);
+  source.format = parser.name;
+  source.format_version = std::move(array.version);
+  source.type_reason = std::move(array.type_reason);
   return source;
 }
 
@@ -251,7 +265,10 @@ Source open_stream(std::unique_ptr<Producer> stream, const Format& format,
                    std::span<const std::uint64_t> row_shape, std::stop_token stop) {
   if (stream == nullptr) throw Error(ErrorKind::usage, "an opened stream needs a producer");
   Beginning beginning(*stream, stop);
-  if (is_npy(beginning, format)) return open_npy_stream(std::move(stream), beginning, format);
+  const FormatParser& parser = format_of(beginning, format);
+  if (parser.describes_itself()) {
+    return open_array_stream(parser, std::move(stream), beginning, format);
+  }
   require_numbers(beginning, format);
   if (!format.type) throw untyped(*stream, stop);
   const bool has_ended = beginning.has_ended();
@@ -264,13 +281,13 @@ Source open_stream(std::unique_ptr<Producer> stream, const Format& format,
 
 }  // namespace
 
-Source detail::open_unjudged(std::span<const std::filesystem::path> paths, const Format& format) {
+Opened detail::open_unjudged(std::span<const std::filesystem::path> paths, const Format& format) {
   return open_files(paths, format, false);
 }
 
 Source open(std::span<const std::filesystem::path> paths, const Format& format) {
   if (paths.size() == 1 && is_pipe(paths.front())) return open(read_pipe(paths.front()), format);
-  return open_files(paths, format, true);
+  return open_files(paths, format, true).source;
 }
 
 Source open(std::initializer_list<std::filesystem::path> paths, const Format& format) {
@@ -293,7 +310,7 @@ Source from_descriptor(int descriptor, DType type, std::span<const std::uint64_t
                        std::string name) {
   Source source = open_stream(read_descriptor(descriptor, std::move(name)),
                               {.type = std::move(type)}, row_shape, {});
-  const bool has_rows = source.format == "npy" && !row_shape.empty();
+  const bool has_rows = !source.has_format(FileFormat::raw) && !row_shape.empty();
   if (!has_rows || std::ranges::equal(source.row_shape(), row_shape)) return source;
   throw Error(ErrorKind::bad_input, source.name() + ": its rows have another shape than asked for",
               {.why = "a .npy file says itself what its shape is"});

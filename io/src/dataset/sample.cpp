@@ -59,6 +59,12 @@ std::vector<std::byte> glance(const Source& source) {
   const File& file = files_of(source)[data.file];
   if (file.encoded() != nullptr) return {};  // to decode a piece takes long
   const std::uint64_t offset = round_down(data.offset, page_bytes);
+  const std::span<const std::byte> beginning = SourceAccess::beginning(source);
+  if (data.file == 0 && offset == 0 && !beginning.empty()) {
+    const auto groups =
+        groups_in(beginning.first(std::min(glance_bytes, beginning.size())), 0, data);
+    return {groups.begin(), groups.end()};
+  }
   const Extent piece{.file = 0,
                      .offset = offset,
                      .bytes = std::min<std::uint64_t>(glance_bytes, file.size() - offset)};

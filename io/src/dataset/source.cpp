@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "dataset/formats/formats.hpp"
 #include "dataset/shape.hpp"
 
 namespace ooc {
@@ -148,6 +149,12 @@ std::string Source::name() const {
   return files.empty() ? "an input" : files.front().path().string();
 }
 
+bool Source::has_format(FileFormat one) const noexcept {
+  return std::ranges::any_of(all_formats(), [&](const FormatParser* parser) {
+    return parser->format == one && parser->name == format;
+  });
+}
+
 void Source::set_shape(std::vector<std::uint64_t> shape) {
   shape_ = std::move(shape);
   columns_ = columns_of(shape_);
@@ -182,6 +189,7 @@ Source Source::share() const {
   same.whole_shape_ = whole_shape_;
   same.columns_ = columns_;
   same.column_major_ = column_major_;
+  same.beginning_ = beginning_;
   same.format = format;
   same.format_version = format_version;
   same.type_reason = type_reason;

@@ -42,7 +42,7 @@ void require_matrix(const Source& source) {
   }
   if (element != f2 && element != bf16 && element != f4 && element != f8) {
     std::vector<Remedy> remedies{{.change = RemedyAction::convert, .value = "f4"}};
-    if (source.format == "raw")
+    if (source.has_format(FileFormat::raw))
       remedies.insert(remedies.begin(), {RemedyAction::set, "Format::type"});
     fail("holds " + std::string(name_of(element)) + ", a product takes f2, bf16, f4 or f8", "",
          std::move(remedies));

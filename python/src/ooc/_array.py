@@ -260,7 +260,7 @@ def _files(paths: list[str], code: str | None, offset: int,
         warnings.warn(source.doubt, stacklevel=call()[1])
     if shape is None:
         return Array(source)
-    if source.format != "raw":
+    if not source.is_raw:
         raise UsageError(f"{source.name}: is no raw file, so it has its shape already")
     if source.shape[1:] != rows or shape[0] not in (None, source.shape[0]):
         raise BadInput(f"{source.name}: has {source.size:,} elements, which are no array of shape "

@@ -12,6 +12,9 @@ class Input:
     def format(self) -> str: ...
 
     @property
+    def is_raw(self) -> bool: ...
+
+    @property
     def type_reason(self) -> str: ...
 
     @property

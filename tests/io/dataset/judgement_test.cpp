@@ -70,10 +70,11 @@ TEST(OpenTest, RefusesOtherFormatsWhateverTypeIsGiven) {
   EXPECT_EQ(open(path, {.file = FileFormat::raw}).bytes(), 40u);
   EXPECT_EQ(open(path, {.offset = 4}).bytes(), 36u);
   EXPECT_EQ(open_bytes(path).bytes(), 40u);
-  EXPECT_EQ(open_unjudged({&path, 1}, {}).bytes(), 40u);
-  EXPECT_EQ(signature_of(File::open(path))->name, "gzip");
-  EXPECT_FALSE(holds_numbers(File::open(path), {}));
-  EXPECT_TRUE(holds_numbers(File::open(path), {.file = FileFormat::raw}));
+  const Opened opened = open_unjudged({&path, 1}, {});
+  EXPECT_EQ(opened.source.bytes(), 40u);
+  EXPECT_EQ(opened.signature->name, "gzip");
+  EXPECT_FALSE(opened.is_readable);
+  EXPECT_TRUE(open_unjudged({&path, 1}, {.file = FileFormat::raw}).is_readable);
   try {
     open(path);
   } catch (const Error& error) {
@@ -105,11 +106,38 @@ TEST(OpenTest, RefusesNumbersOfATypeThatNothingSays) {
   EXPECT_EQ(open(path, {.type = parse_dtype("f8")}).bytes(), 32'000u);
   EXPECT_EQ(open(path, {.type = parse_dtype("u1")}).bytes(), 32'000u);
   EXPECT_EQ(open_bytes(path).bytes(), 32'000u);
-  EXPECT_EQ(open_unjudged({&path, 1}, {}).bytes(), 32'000u);
+  EXPECT_EQ(open_unjudged({&path, 1}, {}).source.bytes(), 32'000u);
+  EXPECT_TRUE(open_unjudged({&path, 1}, {}).is_readable);
   EXPECT_TRUE(type_is_default(File::open(path), {}));
   EXPECT_FALSE(type_is_default(File::open(path), {.type = parse_dtype("u1")}));
   const auto behind = directory.write("head.dat", std::string(40, 'h') + degrees());
   expect_error(ErrorKind::usage, "looks like float64", [&] { open(behind, {.offset = 40}); });
+}
+
+TEST(OpenTest, KeepsTheBeginningForAGlance) {
+  const test::TempDir directory;
+  const auto path = directory.write("lat.f64", degrees());
+  const Source source = open(path);
+  const std::vector<std::byte> start =
+      start_of(files_of(source).front(), storage_of(source).front());
+  EXPECT_EQ(start.size(), glance_bytes);
+  directory.write("lat.f64", std::string(degrees().size(), '\0'));  // it is not read again
+  EXPECT_EQ(glance(source), start);
+  EXPECT_EQ(glance(section(source, 1, 2)).size(), 16u);
+}
+
+TEST(OpenTest, TellsTheFormatOfAllFiles) {
+  const test::TempDir directory;
+  const auto array = directory.write("a.npy", npy(header_of("'|u1'", "False", "(3,)"), 3));
+  const auto bytes = directory.write("b.u8", "1"s);
+  EXPECT_TRUE(open(array).has_format(FileFormat::npy));
+  EXPECT_TRUE(open(bytes).has_format(FileFormat::raw));
+  const Source both = open({array, bytes});
+  EXPECT_EQ(both.format, "mixed");
+  for (const FileFormat format : {FileFormat::automatic, FileFormat::npy, FileFormat::raw}) {
+    EXPECT_FALSE(both.has_format(format));
+    EXPECT_FALSE(from_memory({}, ElementType::u1).has_format(format));
+  }
 }
 
 TEST(OpenTest, LeavesOutWhatIsBehindAnArray) {

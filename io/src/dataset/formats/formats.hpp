@@ -1,40 +1,59 @@
 #pragma once
 
-#include <ooc/detail/file/file.hpp>
-#include <ooc/dtype.hpp>
+#include <ooc/detail/dataset/judgement.hpp>
+#include <ooc/error.hpp>
 #include <ooc/source.hpp>
 
 #include <cstdint>
+#include <filesystem>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dataset/beginning.hpp"
 
 namespace ooc::detail {
 
-/// A file as its format describes it: which bytes are data, and their type.
-struct Description {
-  DType type;
-  std::string type_reason;
-  std::uint64_t offset = 0;
-  std::uint64_t bytes = 0;  // for raw files not always a whole number of elements
-  std::vector<std::uint64_t> shape{};
-  std::string version{};
-  bool by_columns = false;
-  std::uint64_t bytes_behind = 0;  // behind the data of a .npy file
+/// A format of files or streams. The files of this folder define one each.
+struct FormatParser {
+  FileFormat format;
+  std::string_view name;   // as in Source::format
+  std::string_view title;  // in messages
+
+  /// True if a file has this format, by its name or its first bytes. Throws Error(input).
+  bool (*recognise)(Beginning& file);
+
+  /// Parses the header. Throws Error: `bad_input` if it cannot be parsed or contradicts the size of
+  /// the file, `input` if it cannot be read.
+  StoredArray (*parse)(Beginning& file, const Format& format);
+
+  /// False for raw data, whose type and place only the user knows.
+  bool describes_itself() const noexcept { return format != FileFormat::raw; }
 };
 
-/// True if a file or stream begins like a .npy file or has that extension, unless `format` says
-/// what it is. Throws Error(input).
-bool is_npy(Beginning& file, const Format& format);
+extern const FormatParser npy_format, raw_format;
 
-/// Parses the header of a .npy file or stream. Throws Error: `usage` if `format` has an offset;
-/// `bad_input` if the header cannot be parsed, or contradicts the size of the file or `format`;
-/// `input` if it cannot be read.
-Description describe_npy(Beginning& file, const Format& format);
+/// Returns all formats, in the order in which files are tried. The last one, raw, fits every file.
+std::span<const FormatParser* const> all_formats() noexcept;
 
-/// Describes a raw file, with the type from `format`, its extension, or the default u1. Throws
-/// Error(bad_input) if the file ends before `format.offset`.
-Description describe_raw(const File& file, const Format& format);
+/// Returns the format of a file or stream: that of `format`, or the first that recognises it.
+const FormatParser& format_of(Beginning& file, const Format& format);
+
+/// Parses the header of a file or stream. Throws Error as FormatParser::parse does, `usage` if
+/// `format` has an offset and the file describes itself, `bad_input` if it contradicts `format`.
+StoredArray describe(const FormatParser& parser, Beginning& file, const Format& format);
+
+/// Returns the error for a header that is damaged or has data that are not supported.
+Error not_understood(const std::filesystem::path& file, const std::string& problem,
+                     const std::string& hint = {});
+
+/// Returns a name or a type code in quotes for a message. Truncated, because a malicious header can
+/// make it long.
+std::string in_quotes(const std::string& text);
+
+/// Returns the number of bytes after the first `expected` ones; 0 for a stream, whose producer
+/// counts them. Throws Error(bad_input) if the file is shorter.
+std::uint64_t bytes_behind(const Beginning& file, std::uint64_t expected);
 
 }  // namespace ooc::detail

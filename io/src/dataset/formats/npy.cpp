@@ -253,17 +253,6 @@ void require_magic(Beginning& file) {
   }
 }
 
-/// Returns the number of bytes after the first `expected` ones; 0 for a stream, whose producer
-/// counts them.
-std::uint64_t bytes_behind(const Beginning& file, std::uint64_t expected) {
-  if (!file.bytes()) return 0;
-  if (*file.bytes() < expected) {
-    throw not_understood(file.path(), "is truncated: its header says " + std::to_string(expected) +
-                                          " bytes, the file has " + std::to_string(*file.bytes()));
-  }
-  return *file.bytes() - expected;
-}
-
 /// Returns the type that a header declares. bfloat16, for which NumPy has no code, is saved as two
 /// opaque bytes: they are read so if the user says it.
 DType type_of(const std::filesystem::path& file, const NpyDescr& descr, const Format& format) {
@@ -279,38 +268,16 @@ DType type_of(const std::filesystem::path& file, const NpyDescr& descr, const Fo
                .remedies = {{RemedyAction::set, "Format::type", "bf16", "if they are bfloat16"}}});
 }
 
-}  // namespace
-
-bool begins_like_npy(const File& file) {
-  if (file.size() < magic.size()) return false;
-  std::string text(magic.size(), '\0');
-  read_exactly(file, 0, std::as_writable_bytes(std::span(text)));
-  return text == magic;
-}
-
-bool is_npy(Beginning& file, const Format& format) {
-  if (format.file != FileFormat::automatic) return format.file == FileFormat::npy;
+bool is_npy(Beginning& file) {
   return ending_of(file.path()) == ".npy" || file.first_text(magic.size()) == magic;
 }
 
-Description describe_npy(Beginning& file, const Format& format) {
+StoredArray parse_npy(Beginning& file, const Format& format) {
   require_magic(file);
-  if (format.offset != 0) {
-    throw Error(ErrorKind::usage, file.path().string() + ": an offset is for raw files only",
-                {.path = file.path(), .why = "a .npy file says itself where its data begin"});
-  }
   Place place = find_header(file);
   const std::string text = read_text(file, place.offset, place.bytes);
   Header header = HeaderParser{file.path(), text, place.offset}.parse();
   const DType type = type_of(file.path(), header.descr, format);
-  if (format.type && code_of(*format.type) != code_of(type)) {
-    throw Error(ErrorKind::bad_input,
-                file.path().string() + ": holds " + code_of(type) + ", not the " +
-                    code_of(*format.type) + " asked for",
-                {.path = file.path(),
-                 .why = "a .npy file says itself what its type is",
-                 .remedies = {{RemedyAction::unset, "Format::type"}}});
-  }
   const bool by_columns = !is_row_major(header);
   if (by_columns && !format.by_columns) {
     throw not_understood(file.path(), "is stored column by column (Fortran order)",
@@ -334,6 +301,21 @@ Description describe_npy(Beginning& file, const Format& format) {
           .version = std::move(place.version),
           .by_columns = by_columns,
           .bytes_behind = behind};
+}
+
+}  // namespace
+
+const FormatParser npy_format{.format = FileFormat::npy,
+                              .name = "npy",
+                              .title = ".npy",
+                              .recognise = is_npy,
+                              .parse = parse_npy};
+
+bool begins_like_npy(const File& file) {
+  if (file.size() < magic.size()) return false;
+  std::string text(magic.size(), '\0');
+  read_exactly(file, 0, std::as_writable_bytes(std::span(text)));
+  return text == magic;
 }
 
 }  // namespace ooc::detail

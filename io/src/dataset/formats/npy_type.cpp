@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/struct_type.hpp"
+#include "dataset/formats/formats.hpp"
 #include "dataset/shape.hpp"
 
 namespace ooc::detail {
@@ -153,16 +154,6 @@ std::string without(const std::vector<NpyField>& fields, const NpyField& refused
 }
 
 }  // namespace
-
-std::string in_quotes(const std::string& descr) {
-  constexpr std::size_t most = 32;
-  return "'" + descr.substr(0, most) + (descr.size() > most ? "...'" : "'");
-}
-
-Error not_understood(const std::filesystem::path& file, const std::string& problem,
-                     const std::string& hint) {
-  return Error(ErrorKind::bad_input, file.string() + ": " + problem, {.path = file, .hint = hint});
-}
 
 Error no_fields(const std::filesystem::path& file) {
   return not_understood(file, "holds structs without fields", "save an array of numbers");

@@ -22,13 +22,6 @@ struct NpyDescr {
   std::vector<NpyField> fields;
 };
 
-/// Returns a name or a type code in quotes for a message. Truncated, because a malicious header can
-/// make it long.
-std::string in_quotes(const std::string& text);
-
-Error not_understood(const std::filesystem::path& file, const std::string& problem,
-                     const std::string& hint = {});
-
 /// Returns the error for a struct without fields, or with padding only.
 Error no_fields(const std::filesystem::path& file);
 

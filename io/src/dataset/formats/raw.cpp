@@ -1,31 +1,39 @@
 #include "dataset/formats/formats.hpp"
 
-#include <ooc/error.hpp>
-
 namespace ooc::detail {
+namespace {
 
-Description describe_raw(const File& file, const Format& format) {
-  if (format.offset > file.size()) {
+/// Describes a raw file, with the type from `format`, its extension, or the default u1. Throws
+/// Error(bad_input) if the file ends before `format.offset`.
+StoredArray parse_raw(Beginning& file, const Format& format) {
+  const std::uint64_t size = file.bytes().value_or(0);
+  if (format.offset > size) {
     throw Error(ErrorKind::bad_input,
-                file.path().string() + ": has " + std::to_string(file.size()) +
-                    " bytes, fewer than the " + std::to_string(format.offset) + " to skip",
+                file.path().string() + ": has " + std::to_string(size) + " bytes, fewer than the " +
+                    std::to_string(format.offset) + " to skip",
                 {.path = file.path(), .remedies = {{RemedyAction::lower, "Format::offset"}}});
   }
-  Description description{.type = {},
-                          .type_reason = "default for raw files",
-                          .offset = format.offset,
-                          .bytes = file.size() - format.offset};
-  if (format.type) {
-    description.type = *format.type;
-    description.type_reason = "asked for";
-    return description;
-  }
+  StoredArray array{.type = {},
+                    .type_reason = "default for raw files",
+                    .offset = format.offset,
+                    .bytes = size - format.offset};
   const std::string extension = ending_of(file.path());
-  if (const auto named = type_of_ending(extension)) {
-    description.type = {*named, false};
-    description.type_reason = "from " + extension;
+  if (format.type) {
+    array.type = *format.type;
+    array.type_reason = "asked for";
+  } else if (const auto named = type_of_ending(extension)) {
+    array.type = {*named, false};
+    array.type_reason = "from " + extension;
   }
-  return description;
+  return array;
 }
+
+}  // namespace
+
+const FormatParser raw_format{.format = FileFormat::raw,
+                              .name = "raw",
+                              .title = "raw",
+                              .recognise = [](Beginning&) { return true; },
+                              .parse = parse_raw};
 
 }  // namespace ooc::detail

@@ -3,21 +3,37 @@
 #include <ooc/detail/content/file_signature.hpp>
 #include <ooc/source.hpp>
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
 namespace ooc::detail {
 
+/// An array of a file as its format describes it: which bytes are its data, and their type.
+struct StoredArray {
+  DType type;
+  std::string type_reason;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;  // for raw files not always a whole number of elements
+  std::vector<std::uint64_t> shape{};
+  std::string version{};
+  bool by_columns = false;
+  std::uint64_t bytes_behind = 0;  // behind the data of a .npy file
+};
+
+/// A dataset, with what its files say and look like.
+struct Opened {
+  Source source;
+  std::optional<FileSignature> signature{};  // foreign format that the first file begins like
+  bool is_readable = true;                   // false if open() refuses the files by their look
+};
+
 /// Opens files as open() does, but refuses no format and guesses no type: data whose type is not
 /// known are read as bytes.
-Source open_unjudged(std::span<const std::filesystem::path> paths, const Format& format);
-
-/// Returns the foreign format of a raw file, by its first bytes; nothing if it cannot be read.
-std::optional<FileSignature> signature_of(const File& file);
-
-/// False if open() refuses a file of this format because of its first bytes.
-bool holds_numbers(const File& file, const Format& format);
+Opened open_unjudged(std::span<const std::filesystem::path> paths, const Format& format);
 
 /// True if the data of a raw file are taken for bytes only because neither the format nor the
 /// extension gives a type.

@@ -59,6 +59,15 @@ struct SourceAccess {
   static void set_column_major(Source& source, std::vector<ColumnMajorArray> arrays) {
     source.column_major_ = std::move(arrays);
   }
+
+  /// Returns the first bytes of the first file, which open() has read if it is raw; else nothing.
+  static std::span<const std::byte> beginning(const Source& source) noexcept {
+    return source.beginning_ ? std::span<const std::byte>(*source.beginning_)
+                             : std::span<const std::byte>();
+  }
+  static void set_beginning(Source& source, std::vector<std::byte> bytes) {
+    source.beginning_ = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+  }
 };
 
 /// Returns the open files, in the order of the data; empty for a producer.
