@@ -46,7 +46,7 @@ pip user install "${wheel[0]}"
 cd "$work"
 env -i "$work/user/bin/python" -c 'import ooc; print("ooc", ooc.__version__, ooc.devices())'
 env -i "$work/user/bin/ooc-run" --version
-pip user install pytest mypy h5py pyarrow
+pip user install pytest mypy h5py pyarrow safetensors
 "$work/user/bin/python" -m pytest --quiet -p no:cacheprovider "$python/tests"
 "$work/user/bin/python" -m mypy --strict --cache-dir="$work/mypy" "$unzip_to/ooc"
 

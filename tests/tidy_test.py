@@ -78,7 +78,7 @@ STANDARD = re.compile(r"[a-z_]+")
 SYSTEM = re.compile(
     r"(sys|linux|asm)/.+|(dirent|fcntl|immintrin|poll|pthread|sched|signal|spawn|unistd)\.h")
 THIRD_PARTY = {
-    "io": re.compile(r"liburing\.h|curl/curl\.h|dlfcn\.h"),
+    "io": re.compile(r"liburing\.h|curl/curl\.h|dlfcn\.h|nlohmann/json\.hpp"),
     "lib": re.compile(r"xxhash\.h|nlohmann/json\.hpp"),
     "kernels": re.compile(r"(thrust|cub|cuda)/.+|dlfcn\.h"),
     "mpi": re.compile(r"mpi\.h"),

@@ -56,6 +56,22 @@ def test_raw_files_lists_and_patterns(values):
         ooc.open("other-*.f32")
 
 
+def test_arrays_of_safetensors_are_selected_by_their_names(values):
+    safetensors = pytest.importorskip("safetensors.numpy")
+    arrays = {f"layer.{code}": values(code, 10, 3) for code in
+              ("f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1")}
+    safetensors.save_file(arrays, "model.safetensors", {"format": "np"})
+    for name, array in arrays.items():
+        lazy = ooc.open("model.safetensors::" + name)
+        assert lazy.shape == array.shape and lazy.dtype == array.dtype
+        np.testing.assert_array_equal(np.asarray(lazy[2:7]), array[2:7])
+    with pytest.raises(ooc.UsageError, match="has 11 arrays") as caught:
+        ooc.open("model.safetensors")
+    assert "layer.f8 (float64, 10 x 3)" in str(caught.value)
+    safetensors.save_file({"one": arrays["layer.f4"]}, "one.safetensors")
+    np.testing.assert_array_equal(np.asarray(ooc.open("one.safetensors")), arrays["layer.f4"])
+
+
 def test_raw_files_have_the_shape_that_is_given(values):
     array = values("f4", 50, 4, 3)
     array.tofile("a.f32")

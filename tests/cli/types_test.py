@@ -79,14 +79,12 @@ class NoNumbersTest(CliTest):
         buffer = io.BytesIO()
         with tarfile.open(fileobj=buffer, mode="w") as archive:
             archive.addfile(tarfile.TarInfo("x.npy"))
-        header = b'{"w":{"dtype":"F32","shape":[2]}}'
         self.formats = {
             "gzip": gzip.compress(bytes(1000)), "bzip2": bz2.compress(bytes(1000)),
             "xz": lzma.compress(bytes(1000)), "Zstandard": b"\x28\xb5\x2f\xfd" + bytes(100),
             "zip": b"PK\x03\x04" + bytes(100), "tar": buffer.getvalue(),
             "HDF5": b"\x89HDF\r\n\x1a\n" + bytes(100),
             "Parquet": b"PAR1\x15\x04\x15\x80" + bytes(96),
-            "safetensors": struct.pack("<Q", len(header)) + header + bytes(8),
             "ELF": b"\x7fELF\x02\x01\x01" + bytes(97),
             "WAVE": b"RIFF\x24\0\0\0WAVEfmt " + bytes(24),
             "text": b"1.5,2\n2.5,3\n",
@@ -109,7 +107,7 @@ class NoNumbersTest(CliTest):
 
     def test_what_to_do(self):
         for name, what in (("x.f32.gz", "gzip"), ("x.tar", "tar"), ("x.npz", "zip"),
-                           ("x.csv", "text"), ("x.safetensors", "safetensors")):
+                           ("x.csv", "text")):
             self.write(name, self.formats[what])
             self.check_error(3, "reduce", name)
 

@@ -4,36 +4,15 @@
 #include <ooc/detail/file/file.hpp>
 #include <ooc/error.hpp>
 
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <string>
-
 #include "allocated_bytes.hpp"
 #include "dataset/formats/formats.hpp"
 #include "input.hpp"
+#include "memory_file.hpp"
 
 namespace ooc::detail::fuzz {
 namespace {
 
 constexpr std::uint64_t most_allocated = 1 * MiB;  // whatever a header claims
-
-/// A file in memory only.
-class MemoryFile {
- public:
-  explicit MemoryFile(std::string_view text) : descriptor_(::memfd_create("input", MFD_CLOEXEC)) {
-    const ssize_t written = ::write(descriptor_, text.data(), text.size());
-    require(written == static_cast<ssize_t>(text.size()), "a file in memory can be written");
-  }
-  ~MemoryFile() { ::close(descriptor_); }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-
-  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
-
- private:
-  int descriptor_;
-};
 
 /// Checks that the data begin after the header, end in the file, and have the size of the shape.
 void check(const StoredArray& found, const File& file) {
@@ -62,7 +41,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::uint64_t before = fuzz::allocated_bytes();
   try {
     Beginning beginning(file);
-    fuzz::check(npy_format.parse(beginning, {}), file);
+    fuzz::check(npy_format.list(beginning, {}).front(), file);
   } catch (const Error& error) {
     fuzz::require(error.kind() == ErrorKind::bad_input, "a header is understood, or bad input");
   }

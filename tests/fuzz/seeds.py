@@ -106,6 +106,46 @@ NPY = {
     "zip": b"PK\x03\x04" + bytes(30),
 }
 
+def safetensors(header, data=b"", length=None):
+    text = header.encode("latin1")
+    return struct.pack("<Q", len(text) if length is None else length) + text + data
+
+
+def array(name="w", dtype="U8", shape="[3]", offsets="[0,3]"):
+    return f'"{name}":{{"dtype":"{dtype}","shape":{shape},"data_offsets":{offsets}}}'
+
+
+# Valid safetensors files, and files that break the rules of the format.
+SAFETENSORS = {
+    "good": safetensors("{" + array() + "}  ", b"abc"),
+    "good_two": safetensors("{" + array("v", "F32", "[2,1]", "[3,11]") + "," + array() + "}",
+                            bytes(11)),
+    "good_metadata": safetensors('{"__metadata__":{"format":"pt"},' + array() + "}", b"abc"),
+    "good_nothing": safetensors("{" + array(shape="[0,5]", offsets="[0,0]") + "}"),
+    "good_scalar": safetensors("{" + array("w", "BF16", "[]", "[0,2]") + "}", bytes(2)),
+    "good_none": safetensors("{}"),
+    "type_of_4_bits": safetensors("{" + array("w", "F4", "[2,3]") + "}", b"abc"),
+    "type_not_known": safetensors("{" + array("w", "Q9") + "}", b"abc"),
+    "header_length_2_64": safetensors("{" + array() + "}", b"abc", 2**64 - 1),
+    "header_length_100_mb": safetensors("{" + array() + "}", b"abc", 100_000_000),
+    "header_beyond_the_end": safetensors("{" + array() + "}", b"", 200),
+    "header_shorter_than_it_is": safetensors("{" + array() + "}", b"abc", 20),
+    "cut_in_length": b"\x10\0\0",
+    "empty_file": b"",
+    "arrays_overlap": safetensors("{" + array() + "," + array("v", offsets="[2,5]") + "}",
+                                  bytes(5)),
+    "arrays_with_a_gap": safetensors("{" + array(offsets="[1,4]") + "}", b"abcd"),
+    "name_twice": safetensors("{" + array() + "," + array(offsets="[3,6]") + "}", b"abcabc"),
+    "offsets_wrap": safetensors("{" + array(offsets="[0,18446744073709551615]") + "}", b"abc"),
+    "shape_wraps": safetensors("{" + array(shape="[9223372036854775808,2]") + "}", b"abc"),
+    "shape_beyond_64_bits": safetensors("{" + array(shape="[18446744073709551616]") + "}"),
+    "shape_negative": safetensors("{" + array(shape="[-3]") + "}", b"abc"),
+    "brackets": safetensors("{\"w\":" + "[" * 900),
+    "braces": safetensors("{\"__metadata__\":" + "{" * 900),
+    "name_with_null": safetensors("{" + array("\\u0000") + "}", b"abc"),
+    "not_utf_8": safetensors("{" + array("\xff") + "}", b"abc"),
+}
+
 DTYPES = ("u1 u2 u4 u8 i1 i2 i4 i8 f2 f4 f8 bf16 <f4 >f4 =f4 |f4 |u1 <u1 >bf16 uint8 float64 "
           "bfloat16 >uint16 .u8 .f32 .bf16 .f4 f16 float F4 f4x <> < || bfloat161616161616 "
           ".float32 .half >u32 {x:f4,'a:b':>i2[3],:V4,'''':u1}").split()
@@ -165,6 +205,8 @@ def write(target, name, data):
 
 for name, data in NPY.items():
     write("npy_header", name, data)
+for name, data in SAFETENSORS.items():
+    write("safetensors_header", name, data)
 for number, text in enumerate(DTYPES):
     write("dtype", f"seed_{number:02}", text.encode())
 for number, text in enumerate(SIZES):

@@ -30,7 +30,7 @@ inline constexpr std::array shared_options{
            .sets = "Format::type"},
     Option{.name = "input-format",
            .argument = "F",
-           .help = "what the files are: {} [auto]",
+           .help = "file format: {} [auto]",
            .values = format_names,
            .group = Group::input,
            .commands = readers,

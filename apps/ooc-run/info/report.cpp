@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <bit>
 #include <nlohmann/json.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
 
 #include "cli/fact_table.hpp"
 #include "cli/sizes.hpp"
 #include "cli/type_words.hpp"
+#include "info/array_list.hpp"
 #include "rates/prediction.hpp"
 #include "result/reasons.hpp"
 
@@ -101,6 +103,11 @@ std::string cached_text(std::optional<double> share) {
   return fmt::format("{:.0f} % of it", *share * 100);
 }
 
+/// True if the files have several arrays, of which none is selected.
+bool has_all_arrays(const Info& info) {
+  return !info.arrays.empty() && ooc::detail::SourceAccess::array(info.source).empty();
+}
+
 /// Returns the share of the data in the page cache when the files were described; empty if it is
 /// not known.
 std::optional<double> cached_share(const Info& info) {
@@ -116,7 +123,10 @@ std::optional<double> cached_share(const Info& info) {
 
 std::string format_text(const Info& info) {
   if (is_raw(info)) return "raw, no header";
-  if (!info.source.has_format(ooc::FileFormat::npy)) return ".npy and raw";
+  if (info.source.has_format(ooc::FileFormat::safetensors)) {
+    return "safetensors, " + format_count(info.arrays.size(), "array");
+  }
+  if (!info.source.has_format(ooc::FileFormat::npy)) return "several";
   const std::string& version = info.source.format_version;
   return (version.empty() ? ".npy of several versions" : ".npy, version " + version) +
          (info.source.by_columns() ? ", column by column (Fortran order)"
@@ -133,14 +143,6 @@ std::string type_text(const Info& info) {
   return fmt::format("{}, {}{}", ooc::name_of(type.element),
                      format_count(ooc::size_of(type.element), "byte"),
                      order == "none" ? "" : " each, " + order + "-endian");
-}
-
-std::string shape_text(const Info& info) {
-  std::string text;
-  for (const std::uint64_t length : info.source.shape()) {
-    text += (text.empty() ? "" : " x ") + group_digits(std::to_string(length));
-  }
-  return text;
 }
 
 std::string guess_text(const Info& info) {
@@ -272,9 +274,14 @@ std::vector<FactRow> rows_of_data(const Info& info) {
   if (type_of(info).is_struct()) {
     rows.push_back({"but", "other commands refuse it, and say how to save one field"});
   }
+  if (has_all_arrays(info)) {
+    rows.push_back({"but", "other commands read one array: FILE::NAME"});
+    rows.push_back({"size", format_bytes(info.source.bytes())});
+    return rows;
+  }
   rows.push_back({"type", type_text(info)});
   if (info.guess) rows.push_back({"looks like", guess_text(info)});
-  if (!info.source.shape().empty()) rows.push_back({"shape", shape_text(info)});
+  if (!info.source.shape().empty()) rows.push_back({"shape", shape_text(info.source.shape())});
   rows.push_back({"size", format_bytes(info.source.bytes())});
   if (info.source.bytes_behind() != 0) {
     rows.push_back({"behind it", format_bytes(info.source.bytes_behind()) + ", not read"});
@@ -328,6 +335,7 @@ Json describe_info(const Info& info) {
           {"selectors", selectors(info)},
           {"signature", info.signature ? Json(info.signature->name) : Json(nullptr)},
           {"guess", json_guess(info)},
+          {"arrays", describe_arrays(info.arrays)},
           {"files", files},
           {"readings", readings}};
 }
@@ -336,6 +344,7 @@ std::string describe_info(const Info& info, std::size_t columns) {
   std::string text = heading(info.source) + "\n\n" + fact_table(rows_of_data(info), columns) +
                      "\n" + fact_table(rows_of_place(info), columns);
   if (info.files.size() > 1) text += list_of_files(info);
+  if (has_all_arrays(info)) text += list_of_arrays(info.arrays);
   if (!info.readings.empty()) {
     text +=
         "\nAs things are, this would be read by\n" + fact_table(rows_of_readings(info), columns);

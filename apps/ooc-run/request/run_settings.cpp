@@ -25,8 +25,8 @@ ooc::DirectIo parse_direct(std::string_view text) {
 }
 
 ooc::FileFormat parse_format(std::string_view text) {
-  constexpr std::array formats{ooc::FileFormat::automatic, ooc::FileFormat::npy,
-                               ooc::FileFormat::raw};
+  using enum ooc::FileFormat;
+  constexpr std::array formats{automatic, npy, safetensors, raw};
   return choose(format_names, formats, text);
 }
 

@@ -139,16 +139,19 @@ Json describe_input(const ooc::Source& source, const ooc::Format& format) {
   if (!source.shape().empty()) {
     shape = std::vector<std::uint64_t>(source.shape().begin(), source.shape().end());
   }
-  return {{"files", files},
-          {"format", source.format},
-          {"dtype", ooc::code_of(source.type().value_or(ooc::DType{}))},
-          {"type_reason", source.type_reason},
-          {"shape", shape},
-          {"offset", format.offset},
-          {"skip", format.skip},
-          {"count", source.elements()},
-          {"bytes", source.bytes()},
-          {"bytes_behind", source.bytes_behind()}};
+  Json input{{"files", files},
+             {"format", source.format},
+             {"dtype", ooc::code_of(source.type().value_or(ooc::DType{}))},
+             {"type_reason", source.type_reason},
+             {"shape", shape},
+             {"offset", format.offset},
+             {"skip", format.skip},
+             {"count", source.elements()},
+             {"bytes", source.bytes()},
+             {"bytes_behind", source.bytes_behind()}};
+  const std::string& array = ooc::detail::SourceAccess::array(source);
+  if (!array.empty()) input["array"] = array;
+  return input;
 }
 
 Json describe_run(const ooc::Stats& stats, bool writes, std::span<const std::string> reasons,

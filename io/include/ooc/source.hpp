@@ -46,9 +46,10 @@ enum class DirectIo { automatic, yes, no };
 
 /// The format of files. `automatic` detects it, by the extension and the first bytes.
 enum class FileFormat {
-  automatic,  ///< a .npy file or raw numbers; files of other formats are refused
-  npy,        ///< a .npy file, whatever its name
-  raw,        ///< raw numbers, whatever they look like
+  automatic,    ///< one of those below; files of other formats are refused
+  npy,          ///< a .npy file, whatever its name
+  safetensors,  ///< a safetensors file, whatever its name
+  raw,          ///< raw numbers, whatever they look like
 };
 
 /// Type and extent of raw data, and the .npy layouts to accept.
@@ -156,7 +157,8 @@ class OOC_API Source {
     return is_produced() ? produced_->producer->bytes_behind() : bytes_behind_;
   }
 
-  /// Returns a name for messages: the path of the first file, or the name of the producer.
+  /// Returns a name for messages: the path of the first file, with `::` and the name of the array
+  /// if it has one, or the name of the producer.
   std::string name() const;
 
   /// Returns the type of the elements; empty for a file opened as plain bytes, which an operator
@@ -194,7 +196,7 @@ class OOC_API Source {
   /// True if all files have this format. False for `automatic`, and for arrays in memory.
   bool has_format(FileFormat one) const noexcept;
 
-  /// "raw", "npy", "mixed" or "memory".
+  /// "raw", "npy", "safetensors", "mixed" or "memory".
   std::string format = "raw";
   std::string format_version;  ///< "1.0" for a .npy file; empty for raw files, or if files differ
   /// The origin of the type: "from .f32", "from its header", "default for raw files", ...
@@ -236,21 +238,27 @@ class OOC_API Source {
   std::vector<std::uint64_t> shape_, whole_shape_;  // the second one of a section
   std::optional<std::uint64_t> columns_ = 1;
   std::vector<ColumnMajorArray> column_major_;
+  std::string array_;                                        // its name in the first file
   std::shared_ptr<const std::vector<std::byte>> beginning_;  // of the first file, if it is raw
 };
 
 /// Opens files as one dataset, in the order given. An address (`https://`, `http://`, `s3://`)
 /// names an object on a server, which is read in ranges. Files that are named `.npy` or begin with
-/// its magic bytes (versions 1 to 3; C order unless `format.by_columns`) describe themselves. Other
-/// files are raw: their type is `format.type`, else the one that their extension names (.f32, .i16,
-/// ...), else u1, unless they look like numbers of another type. A pipe must be the only file, and
-/// can be read once: see Producer.
+/// its magic bytes (versions 1 to 3; C order unless `format.by_columns`) describe themselves, and
+/// so do safetensors files. Other files are raw: their type is `format.type`, else the one that
+/// their extension names (.f32, .i16, ...), else u1, unless they look like numbers of another type.
+/// A pipe must be the only file, and can be read once: see Producer.
 ///
-/// Throws Error: `usage` if `paths` is empty, for an offset into a .npy file, and for data without
-/// a type; `input` if a file cannot be opened or read; `bad_input` for files of other formats
-/// (gzip, HDF5, text, ...), headers that cannot be parsed, types that differ or contradict
-/// `format`, and sizes that do not fit. Other formats are refused unless `format.offset` skips
-/// their header or `format.file` says that they are meant.
+/// `PATH::NAME` is an array of a file that has several: `model.safetensors::weight`. A file whose
+/// name is the whole text wins; else the text is cut at its last `::`. Of a file that has one
+/// array, the path is enough.
+///
+/// Throws Error: `usage` if `paths` is empty, for an offset into a file that describes itself, for
+/// a file of several arrays without a name, and for data without a type; `input` if a file cannot
+/// be opened or read; `bad_input` for files of other formats (gzip, HDF5, text, ...), headers that
+/// cannot be parsed, types that differ or contradict `format`, and sizes that do not fit. Other
+/// formats are refused unless `format.offset` skips their header or `format.file` says that they
+/// are meant.
 [[nodiscard]] OOC_API Source open(std::span<const std::filesystem::path> paths,
                                   const Format& format = {});
 /// Opens the files of a list, `open({"a.f32", "b.f32"})`, in the same way.

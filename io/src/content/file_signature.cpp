@@ -96,8 +96,7 @@ struct Container {
   std::optional<std::uint64_t> (*find_data)(const FileSample&);
 };
 
-constexpr std::array containers{Container{"safetensors", safetensors_data},
-                                Container{"NIfTI", nifti_data}, Container{"IDX", idx_data}};
+constexpr std::array containers{Container{"NIfTI", nifti_data}, Container{"IDX", idx_data}};
 
 /// True for characters that are in text files: no control characters but blanks.
 bool is_text(const Utf8Character& character) {

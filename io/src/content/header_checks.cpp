@@ -305,17 +305,6 @@ bool is_pickle(const FileSample& sample) {
          });
 }
 
-std::optional<std::uint64_t> safetensors_data(const FileSample& sample) {
-  constexpr std::uint64_t length_bytes = 8;
-  constexpr std::uint64_t most_bytes = 100'000'000;  // maximum that the safetensors library accepts
-  const std::uint64_t length = little(sample.head, 0, length_bytes);
-  if (length > most_bytes || !has(sample.head, length_bytes, "{\""sv) ||
-      !reaches(sample, length_bytes + length)) {
-    return {};
-  }
-  return length_bytes + length;
-}
-
 std::optional<std::uint64_t> nifti_data(const FileSample& sample) {
   const std::string_view head = sample.head;
   constexpr std::uint64_t bytes_1 = 348, bytes_2 = 540;

@@ -45,6 +45,5 @@ bool is_zstd(const FileSample& sample);
 /// Return where the raw numbers of a file begin, if the sample fits the format.
 std::optional<std::uint64_t> idx_data(const FileSample& sample);
 std::optional<std::uint64_t> nifti_data(const FileSample& sample);
-std::optional<std::uint64_t> safetensors_data(const FileSample& sample);
 
 }  // namespace ooc::detail::content

@@ -4,7 +4,9 @@
 #include <ooc/source.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
+#include <system_error>
 #include <utility>
 
 #include "dataset/beginning.hpp"
@@ -45,12 +47,13 @@ class SourceBuilder {
     if (format.count) elements_left_ = *format.count;
   }
 
-  void add(File file) {
+  /// `name`: of an array in the file; may be empty if it has but one.
+  void add(File file, std::string_view name) {
     Beginning beginning(file);
     const FormatParser& parser = format_of(beginning, format_);
     const bool is_raw = !parser.describes_itself();
     if (is_raw) judge(beginning);
-    StoredArray array = describe(parser, beginning, format_);
+    StoredArray array = array_in(parser, beginning, name);
     if (is_raw && judges_) require_known_type(file, beginning, array, format_);
     const std::optional<std::uint64_t> columns = columns_of(array.shape);
     if (files_.empty()) {
@@ -60,6 +63,7 @@ class SourceBuilder {
       shape_ = array.shape;
       version_ = array.version;
       format_name_ = parser.name;
+      array_name_ = std::move(array.name);
       if (is_raw) beginning_ = beginning.take();
     }
     bytes_behind_ += array.bytes_behind;
@@ -91,8 +95,9 @@ class SourceBuilder {
     source.type_reason = std::move(type_reason_);
     SourceAccess::set_column_major(source, std::move(column_major_));
     SourceAccess::set_bytes_behind(source, bytes_behind_);
+    SourceAccess::set_array(source, std::move(array_name_));
     SourceAccess::set_beginning(source, std::move(beginning_));
-    return {std::move(source), std::move(signature_), is_readable_};
+    return {std::move(source), std::move(arrays_), std::move(signature_), is_readable_};
   }
 
  private:
@@ -100,6 +105,17 @@ class SourceBuilder {
     if (judges_) return require_numbers(beginning, format_);
     is_readable_ &= holds_numbers(beginning, format_);
     if (files_.empty() && format_.offset == 0) signature_ = recognise(beginning.sample());
+  }
+
+  StoredArray array_in(const FormatParser& parser, Beginning& beginning, std::string_view name) {
+    std::vector<StoredArray> arrays = parser.list(beginning, format_);
+    const bool is_clear = arrays.size() == 1 && arrays.front().why_not.empty();
+    const bool shows_all = !judges_ && name.empty() && !is_clear;
+    StoredArray array = shows_all ? bytes_of(arrays)
+                                  : select_array(parser, arrays, beginning.path(), name, format_);
+    is_readable_ &= !shows_all;
+    if (files_.empty() && (shows_all || !array.name.empty())) arrays_ = std::move(arrays);
+    return array;
   }
 
   /// Throws Error(bad_input) if there are fewer elements than are to be skipped and used.
@@ -187,10 +203,37 @@ class SourceBuilder {
   std::vector<ColumnMajorArray> column_major_;
   std::string_view format_name_;
   bool any_raw_ = false;
+  std::string array_name_;
   std::vector<std::byte> beginning_;  // of the first file, if it is raw
+  std::vector<StoredArray> arrays_;
   std::optional<FileSignature> signature_;
   bool is_readable_ = true;
 };
+
+bool is_there(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
+/// The path of a file, and the name of an array in it; empty if it is not named.
+struct Selector {
+  std::filesystem::path path;
+  std::string name;
+};
+
+/// Cuts `PATH::NAME`. A file whose name is the whole text wins, and a text that leads to no file
+/// stays whole, for the message. An address is cut behind its server and before its query.
+Selector selector_of(const std::filesystem::path& whole) {
+  const std::string text = whole.string();
+  const std::size_t at = text.rfind("::");
+  if (at == std::string::npos) return {whole, {}};
+  std::filesystem::path path = text.substr(0, at);
+  const std::size_t server = text.find("://");
+  const bool is_cut = server == std::string::npos
+                          ? !is_there(whole) && is_there(path)
+                          : text.find('/', server + 3) < at && text.find('?') > at;
+  return is_cut ? Selector{std::move(path), text.substr(at + 2)} : Selector{whole, {}};
+}
 
 Opened open_files(std::span<const std::filesystem::path> paths, const Format& format, bool judges) {
   if (paths.empty()) throw Error(ErrorKind::usage, "a dataset has at least one file");
@@ -202,7 +245,8 @@ Opened open_files(std::span<const std::filesystem::path> paths, const Format& fo
                    .why = "it can be read once, from beginning to end",
                    .hint = "save its data to a file"});
     }
-    builder.add(File::open(path));
+    const Selector selector = selector_of(path);
+    builder.add(File::open(selector.path), selector.name);
   }
   return builder.build();
 }
@@ -234,14 +278,15 @@ Error untyped(const Producer& stream, const std::stop_token& stop) {
   }
   return {ErrorKind::usage,
           "the type of " + stream.name() + " is not known",
-          {.why = "only a .npy file says it itself",
+          {.why = "only .npy and safetensors files say it themselves",
            .remedies = {{RemedyAction::set, "Format::type"}}}};
 }
 
 /// Opens a stream of a format that says type and shape itself.
 Source open_array_stream(const FormatParser& parser, std::unique_ptr<Producer> stream,
                          Beginning& beginning, const Format& format) {
-  StoredArray array = describe(parser, beginning, format);
+  StoredArray array =
+      select_array(parser, parser.list(beginning, format), beginning.path(), {}, format);
   if (array.by_columns && is_part(format)) throw no_part_by_columns(beginning.path(), format);
   const bool has_ended = beginning.has_ended();
   const std::size_t element_bytes = ooc::size_of(array.type);
@@ -258,6 +303,7 @@ Source open_array_stream(const FormatParser& parser, std::unique_ptr<Producer> s
   source.format = parser.name;
   source.format_version = std::move(array.version);
   source.type_reason = std::move(array.type_reason);
+  SourceAccess::set_array(source, std::move(array.name));
   return source;
 }
 

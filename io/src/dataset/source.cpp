@@ -146,7 +146,8 @@ std::optional<std::uint64_t> Source::rows() const noexcept {
 std::string Source::name() const {
   if (is_produced()) return produced_->producer->name();
   const std::span<const File> files = files_of(*this);
-  return files.empty() ? "an input" : files.front().path().string();
+  if (files.empty()) return "an input";
+  return files.front().path().string() + (array_.empty() ? "" : "::" + array_);
 }
 
 bool Source::has_format(FileFormat one) const noexcept {
@@ -189,6 +190,7 @@ Source Source::share() const {
   same.whole_shape_ = whole_shape_;
   same.columns_ = columns_;
   same.column_major_ = column_major_;
+  same.array_ = array_;
   same.beginning_ = beginning_;
   same.format = format;
   same.format_version = format_version;

@@ -21,18 +21,19 @@ struct FormatParser {
   std::string_view name;   // as in Source::format
   std::string_view title;  // in messages
 
-  /// True if a file has this format, by its name or its first bytes. Throws Error(input).
-  bool (*recognise)(Beginning& file);
+  /// True if a file has this format, by its name or its first bytes, unless `format` says that its
+  /// bytes are meant. Throws Error(input).
+  bool (*recognise)(Beginning& file, const Format& format);
 
-  /// Parses the header. Throws Error: `bad_input` if it cannot be parsed or contradicts the size of
-  /// the file, `input` if it cannot be read.
-  StoredArray (*parse)(Beginning& file, const Format& format);
+  /// Parses the header and returns the arrays. Throws Error: `bad_input` if the header cannot be
+  /// parsed or contradicts the size of the file, `input` if it cannot be read.
+  std::vector<StoredArray> (*list)(Beginning& file, const Format& format);
 
   /// False for raw data, whose type and place only the user knows.
   bool describes_itself() const noexcept { return format != FileFormat::raw; }
 };
 
-extern const FormatParser npy_format, raw_format;
+extern const FormatParser npy_format, raw_format, safetensors_format;
 
 /// Returns all formats, in the order in which files are tried. The last one, raw, fits every file.
 std::span<const FormatParser* const> all_formats() noexcept;
@@ -40,9 +41,15 @@ std::span<const FormatParser* const> all_formats() noexcept;
 /// Returns the format of a file or stream: that of `format`, or the first that recognises it.
 const FormatParser& format_of(Beginning& file, const Format& format);
 
-/// Parses the header of a file or stream. Throws Error as FormatParser::parse does, `usage` if
-/// `format` has an offset and the file describes itself, `bad_input` if it contradicts `format`.
-StoredArray describe(const FormatParser& parser, Beginning& file, const Format& format);
+/// Returns an array of a file, by its name; `name` may be empty if there is but one. Throws Error:
+/// `usage` if there is no such array, or if `format` has an offset and the file describes itself;
+/// `bad_input` if the array cannot be read or contradicts `format`.
+StoredArray select_array(const FormatParser& parser, const std::vector<StoredArray>& arrays,
+                         const std::filesystem::path& path, std::string_view name,
+                         const Format& format);
+
+/// Returns all bytes of the arrays of a file, which lie one behind another.
+StoredArray bytes_of(const std::vector<StoredArray>& arrays);
 
 /// Returns the error for a header that is damaged or has data that are not supported.
 Error not_understood(const std::filesystem::path& file, const std::string& problem,

@@ -268,11 +268,11 @@ DType type_of(const std::filesystem::path& file, const NpyDescr& descr, const Fo
                .remedies = {{RemedyAction::set, "Format::type", "bf16", "if they are bfloat16"}}});
 }
 
-bool is_npy(Beginning& file) {
+bool is_npy(Beginning& file, const Format& /*format*/) {
   return ending_of(file.path()) == ".npy" || file.first_text(magic.size()) == magic;
 }
 
-StoredArray parse_npy(Beginning& file, const Format& format) {
+std::vector<StoredArray> list_npy(Beginning& file, const Format& format) {
   require_magic(file);
   Place place = find_header(file);
   const std::string text = read_text(file, place.offset, place.bytes);
@@ -293,14 +293,14 @@ StoredArray parse_npy(Beginning& file, const Format& format) {
   const std::uint64_t behind = bytes_behind(file, offset + *bytes);
   std::string type_reason = type.is_bool ? "from its header: bool, 0 or 1" : "from its header";
   if (type.element == ElementType::bf16) type_reason = "asked for";
-  return {.type = type,
-          .type_reason = std::move(type_reason),
-          .offset = offset,
-          .bytes = *bytes,
-          .shape = std::move(header.shape),
-          .version = std::move(place.version),
-          .by_columns = by_columns,
-          .bytes_behind = behind};
+  return {{.type = type,
+           .type_reason = std::move(type_reason),
+           .offset = offset,
+           .bytes = *bytes,
+           .shape = std::move(header.shape),
+           .version = std::move(place.version),
+           .by_columns = by_columns,
+           .bytes_behind = behind}};
 }
 
 }  // namespace
@@ -309,7 +309,7 @@ const FormatParser npy_format{.format = FileFormat::npy,
                               .name = "npy",
                               .title = ".npy",
                               .recognise = is_npy,
-                              .parse = parse_npy};
+                              .list = list_npy};
 
 bool begins_like_npy(const File& file) {
   if (file.size() < magic.size()) return false;

@@ -1,11 +1,13 @@
 #include "dataset/formats/formats.hpp"
 
+#include <utility>
+
 namespace ooc::detail {
 namespace {
 
 /// Describes a raw file, with the type from `format`, its extension, or the default u1. Throws
 /// Error(bad_input) if the file ends before `format.offset`.
-StoredArray parse_raw(Beginning& file, const Format& format) {
+std::vector<StoredArray> list_raw(Beginning& file, const Format& format) {
   const std::uint64_t size = file.bytes().value_or(0);
   if (format.offset > size) {
     throw Error(ErrorKind::bad_input,
@@ -25,7 +27,7 @@ StoredArray parse_raw(Beginning& file, const Format& format) {
     array.type = {*named, false};
     array.type_reason = "from " + extension;
   }
-  return array;
+  return {std::move(array)};
 }
 
 }  // namespace
@@ -33,7 +35,7 @@ StoredArray parse_raw(Beginning& file, const Format& format) {
 const FormatParser raw_format{.format = FileFormat::raw,
                               .name = "raw",
                               .title = "raw",
-                              .recognise = [](Beginning&) { return true; },
-                              .parse = parse_raw};
+                              .recognise = [](Beginning&, const Format&) { return true; },
+                              .list = list_raw};
 
 }  // namespace ooc::detail

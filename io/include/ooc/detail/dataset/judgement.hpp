@@ -14,6 +14,7 @@ namespace ooc::detail {
 
 /// An array of a file as its format describes it: which bytes are its data, and their type.
 struct StoredArray {
+  std::string name{};  // empty if the format gives its only array none
   DType type;
   std::string type_reason;
   std::uint64_t offset = 0;
@@ -22,11 +23,13 @@ struct StoredArray {
   std::string version{};
   bool by_columns = false;
   std::uint64_t bytes_behind = 0;  // behind the data of a .npy file
+  std::string why_not{};           // what it holds, if that cannot be read
 };
 
 /// A dataset, with what its files say and look like.
 struct Opened {
-  Source source;
+  Source source;  // if no array of several is named, all bytes behind the header
+  std::vector<StoredArray> arrays{};         // of the first file, if they have names
   std::optional<FileSignature> signature{};  // foreign format that the first file begins like
   bool is_readable = true;                   // false if open() refuses the files by their look
 };

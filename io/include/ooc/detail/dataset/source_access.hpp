@@ -60,6 +60,10 @@ struct SourceAccess {
     source.column_major_ = std::move(arrays);
   }
 
+  /// Returns the name of the array in the first file; empty if the file gives it none.
+  static const std::string& array(const Source& source) noexcept { return source.array_; }
+  static void set_array(Source& source, std::string name) { source.array_ = std::move(name); }
+
   /// Returns the first bytes of the first file, which open() has read if it is raw; else nothing.
   static std::span<const std::byte> beginning(const Source& source) noexcept {
     return source.beginning_ ? std::span<const std::byte>(*source.beginning_)
