@@ -54,6 +54,16 @@ class SafetensorsTest(CliTest):
                       "scale: not read, F8_E4M3 numbers", "bool"):
             self.assertIn(words, text)
 
+    def test_shards_are_of_one_array(self):
+        pair = {"a": RANDOM.normal(size=200_000).astype("f4"), "b": np.ones(200_000, "f4")}
+        self.write("m.safetensors", file_of(pair))
+        for name, index in (("a", 0), ("a", 1), ("b", 1)):
+            self.succeed("reduce", f"m.safetensors::{name}", "--shard", f"{index}/2", "-o",
+                         f"{name}{index}.part")
+        merged = self.json("merge", "a0.part", "a1.part")["result"]
+        self.assertEqual(merged, self.json("reduce", "m.safetensors::a")["result"])
+        self.check_error(2, "merge", "a0.part", "b1.part")
+
     def test_an_array_is_read_like_that_of_a_npy_file(self):
         self.write("m.safetensors", file_of(MODEL))
         np.save(self.path("w.npy"), WEIGHT)

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <nlohmann/json.hpp>
+#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/detail/file/output_file.hpp>
 #include <ooc/error.hpp>
 #include <tuple>
@@ -113,6 +114,20 @@ std::string describe_shard(const Shard& shard, const ooc::Source& section) {
                      group_digits(std::to_string(section.whole_bytes() / bytes)));
 }
 
+/// Sets the data that the question is about.
+void set_data(Question& question, const ooc::Source& source, const ooc::Format& format) {
+  question.type = source.type().value_or(ooc::DType{});
+  question.offset = format.offset;
+  question.skip = format.skip;
+  question.count = format.count;
+  question.array = ooc::detail::SourceAccess::array(source);
+  if (!question.array.empty()) {
+    for (const ooc::detail::Extent& extent : ooc::detail::storage_of(source)) {
+      question.places.push_back(extent.offset);
+    }
+  }
+}
+
 /// Computes the parts, and adds them to the file.
 ooc::Stats collect(Session& session, const ooc::Source& section, const Round& round,
                    ooc::PartFile& file) {
@@ -147,10 +162,7 @@ ooc::Stats collect(Session& session, const ooc::Source& section, const Round& ro
 Outcome run_shard(const RunSettings& settings, const Shard& shard, Question question,
                   const Interrupt& interrupt) {
   const ooc::Source source = open_input(settings, interrupt);
-  question.type = source.type().value_or(ooc::DType{});
-  question.offset = settings.format.offset;
-  question.skip = settings.format.skip;
-  question.count = settings.format.count;
+  set_data(question, source, settings.format);
   const Round round = round_of(source, question, shard);
   const Question planned = planned_in(round);
   const ooc::Source section = ooc::shard(source, shard.index, shard.count, ooc::tile_elements);

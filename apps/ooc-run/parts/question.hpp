@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "result/report.hpp"
 
@@ -20,6 +21,8 @@ struct Question {
   std::uint64_t offset = 0;
   std::uint64_t skip = 0;                            // elements to leave out first
   std::optional<std::uint64_t> count{};              // elements to use; empty: all
+  std::string array{};                               // its name, if the file has several
+  std::vector<std::uint64_t> places{};               // of its data in each file (bytes)
   std::optional<ooc::ReduceOptions> reduce{};        // statistics are wanted
   std::optional<ooc::HistogramOptions> histogram{};  // bins are wanted
 };
