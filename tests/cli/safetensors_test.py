@@ -54,6 +54,32 @@ class SafetensorsTest(CliTest):
                       "scale: not read, F8_E4M3 numbers", "bool"):
             self.assertIn(words, text)
 
+    def test_no_output_replaces_the_file(self):
+        self.write("m.safetensors", file_of(MODEL))
+        before = (self.directory / "m.safetensors").read_bytes()
+        for words in (["--trace", "m.safetensors"], ["--shard", "0/2", "-o", "m.safetensors"]):
+            self.check_error(2, "reduce", "m.safetensors::bias", *words, "--force")
+        self.check_error(2, "convert", "m.safetensors::bias", "-o", "m.safetensors", "--to", "f8",
+                         "--force")
+        self.assertEqual((self.directory / "m.safetensors").read_bytes(), before)
+
+    def test_names_may_have_colons(self):
+        self.write("m.safetensors", file_of({"a::b": BIAS, "c": BIAS + 1}))
+        self.write("n::c.i64", BIAS)
+        self.assertEqual(self.json("reduce", "m.safetensors::a::b")["result"]["sum"],
+                         int(BIAS.sum()))
+        self.assertEqual(self.json("reduce", "n::c.i64")["result"]["sum"], int(BIAS.sum()))
+        self.check_error(4, "reduce", "n::c.i64::")
+        self.check_error(2, "reduce", "m.safetensors::c", "--offset", "8")
+
+    def test_other_files_that_begin_like_it(self):
+        text = b'{"x": 1}'
+        self.write("log.bin", (struct.pack("<Q", len(text)) + text) * 100)
+        self.check_error(3, "reduce", "log.bin", "--dtype", "u1")
+        self.succeed("reduce", "log.bin", "--dtype", "u1", "--input-format", "raw")
+        self.write("none.safetensors", file_of({}))
+        self.check_error(3, "reduce", "none.safetensors")
+
     def test_shards_are_of_one_array(self):
         pair = {"a": RANDOM.normal(size=200_000).astype("f4"), "b": np.ones(200_000, "f4")}
         self.write("m.safetensors", file_of(pair))
@@ -63,6 +89,11 @@ class SafetensorsTest(CliTest):
         merged = self.json("merge", "a0.part", "a1.part")["result"]
         self.assertEqual(merged, self.json("reduce", "m.safetensors::a")["result"])
         self.check_error(2, "merge", "a0.part", "b1.part")
+        np.save(self.path("first.npy"), pair["a"])
+        for name, index in (("a", 0), ("b", 1)):
+            self.succeed("reduce", "first.npy", f"m.safetensors::{name}", "--shard", f"{index}/2",
+                         "-o", f"m{name}.part")
+        self.check_error(2, "merge", "ma.part", "mb.part")
 
     def test_an_array_is_read_like_that_of_a_npy_file(self):
         self.write("m.safetensors", file_of(MODEL))

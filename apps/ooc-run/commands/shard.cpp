@@ -121,7 +121,9 @@ void set_data(Question& question, const ooc::Source& source, const ooc::Format& 
   question.skip = format.skip;
   question.count = format.count;
   question.array = ooc::detail::SourceAccess::array(source);
-  if (!question.array.empty()) {
+  const bool one_array_each =
+      source.has_format(ooc::FileFormat::raw) || source.has_format(ooc::FileFormat::npy);
+  if (!one_array_each) {
     for (const ooc::detail::Extent& extent : ooc::detail::storage_of(source)) {
       question.places.push_back(extent.offset);
     }

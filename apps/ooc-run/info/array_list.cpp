@@ -27,16 +27,16 @@ Json describe_arrays(std::span<const ooc::detail::StoredArray> arrays) {
 }
 
 std::string list_of_arrays(std::span<const ooc::detail::StoredArray> arrays) {
-  constexpr std::size_t most_arrays = 100;
+  constexpr std::size_t most_arrays = 100, most_name = 200;
   std::string text =
       fmt::format("\n  {:>10}  {:<8}  {:<16}  {}\n", "size", "type", "shape", "name");
   for (const ooc::detail::StoredArray& array : arrays.first(std::min(arrays.size(), most_arrays))) {
     const std::string type = array.type.is_bool ? "bool" : describe_type(array.type);
-    text += fmt::format("  {:>10}  {:<8}  {:<16}  {}{}\n",
-                        format_decimal_bytes(static_cast<double>(array.bytes)),
-                        array.why_not.empty() ? type : "-",
-                        array.shape.empty() ? "-" : shape_text(array.shape), printable(array.name),
-                        array.why_not.empty() ? "" : ": not read, " + printable(array.why_not));
+    text += fmt::format(
+        "  {:>10}  {:<8}  {:<16}  {}{}\n", format_decimal_bytes(static_cast<double>(array.bytes)),
+        array.why_not.empty() ? type : "-", array.shape.empty() ? "-" : shape_text(array.shape),
+        printable(array.name.substr(0, most_name)),
+        array.why_not.empty() ? "" : ": not read, " + printable(array.why_not));
   }
   if (arrays.size() > most_arrays)
     text += fmt::format("  and {} more\n", arrays.size() - most_arrays);

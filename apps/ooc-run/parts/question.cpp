@@ -79,8 +79,8 @@ Question parsed(const Json& json) {
                     .offset = integer_in_text(json.at("offset"))};
   if (json.contains("skip")) question.skip = integer_in_text(json.at("skip"));
   if (json.contains("count")) question.count = integer_in_text(json.at("count"));
-  if (json.contains("array")) {
-    question.array = json.at("array").get<std::string>();
+  if (json.contains("array")) question.array = json.at("array").get<std::string>();
+  if (json.contains("places")) {
     for (const Json& place : json.at("places")) question.places.push_back(integer_in_text(place));
   }
   if (json.contains("reduce")) question.reduce = reduce_in(json.at("reduce"));
@@ -106,11 +106,9 @@ Json to_json(const Question& question) {
             {"offset", std::to_string(question.offset)}};
   if (question.skip != 0) json["skip"] = std::to_string(question.skip);
   if (question.count) json["count"] = std::to_string(*question.count);
-  if (!question.array.empty()) {
-    json["array"] = question.array;
-    for (const std::uint64_t place : question.places) {
-      json["places"].push_back(std::to_string(place));
-    }
+  if (!question.array.empty()) json["array"] = question.array;
+  for (const std::uint64_t place : question.places) {
+    json["places"].push_back(std::to_string(place));
   }
   if (question.reduce) json["reduce"] = to_json(*question.reduce);
   if (question.histogram) json["histogram"] = to_json(*question.histogram);

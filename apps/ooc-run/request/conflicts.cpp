@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <filesystem>
+#include <ooc/detail/dataset/judgement.hpp>
 #include <ooc/detail/file/output_file.hpp>
 #include <ooc/error.hpp>
 #include <string>
@@ -15,6 +16,11 @@
 
 namespace ooc_run {
 namespace {
+
+/// Returns the path of an input, which may have the name of an array behind it.
+std::filesystem::path path_of(const std::string& input) {
+  return ooc::detail::selector_of(input).path;
+}
 
 /// True if both paths lead to the same file. If it does not exist yet, compares canonical paths.
 bool same_file(const std::filesystem::path& one, const std::filesystem::path& other) {
@@ -53,7 +59,9 @@ void refuse_shared_files(const RunSettings& run, const std::filesystem::path& ou
                        fmt::format("--{} {}: {}", option, path.string(), use),
                        {.path = path, .hint = "give it a file of its own"});
     };
-    for (const std::string& file : run.files) refuse_if_same(file, "is a file of the data");
+    for (const std::string& file : run.files) {
+      refuse_if_same(path_of(file), "is a file of the data");
+    }
     if (!output.empty()) refuse_if_same(output, "is the file of -o");
     for (const auto& [other, other_option] : side_files) {
       if (other_option == option) continue;
@@ -112,7 +120,9 @@ void refuse(const FoldRequest& request) {
     throw ooc::Error(ooc::ErrorKind::usage, fmt::format("-o {}: is {}", output.string(), what),
                      {.path = output, .hint = "give it a file of its own"});
   };
-  for (const std::string& file : request.run.files) refuse_output(file, "a file of the data");
+  for (const std::string& file : request.run.files) {
+    refuse_output(path_of(file), "a file of the data");
+  }
   if (request.shard) refuse_output(request.shard->after, "the part of --after");
   refuse(request.run, output);
 }

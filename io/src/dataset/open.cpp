@@ -215,24 +215,14 @@ bool is_there(const std::filesystem::path& path) {
   return std::filesystem::exists(path, ignored);
 }
 
-/// The path of a file, and the name of an array in it; empty if it is not named.
-struct Selector {
-  std::filesystem::path path;
-  std::string name;
-};
-
-/// Cuts `PATH::NAME`. A file whose name is the whole text wins, and a text that leads to no file
-/// stays whole, for the message. An address is cut behind its server and before its query.
-Selector selector_of(const std::filesystem::path& whole) {
-  const std::string text = whole.string();
-  const std::size_t at = text.rfind("::");
-  if (at == std::string::npos) return {whole, {}};
-  std::filesystem::path path = text.substr(0, at);
-  const std::size_t server = text.find("://");
-  const bool is_cut = server == std::string::npos
-                          ? !is_there(whole) && is_there(path)
-                          : text.find('/', server + 3) < at && text.find('?') > at;
-  return is_cut ? Selector{std::move(path), text.substr(at + 2)} : Selector{whole, {}};
+/// Cuts the path of an address, without its query, behind the name of a safetensors file.
+Selector selector_of_address(const std::string& text) {
+  constexpr std::string_view cut = ".safetensors::";
+  const std::size_t query = std::min(text.find('?'), text.size());
+  const std::size_t at = text.find(cut);
+  if (at == std::string::npos || at + cut.size() >= query) return {text, {}};
+  const std::size_t end = at + cut.size() - 2;  // of the file's name
+  return {text.substr(0, end) + text.substr(query), text.substr(end + 2, query - end - 2)};
 }
 
 Opened open_files(std::span<const std::filesystem::path> paths, const Format& format, bool judges) {
@@ -271,11 +261,13 @@ std::unique_ptr<Producer> selected(std::unique_ptr<Producer> all, const Format& 
                  clamp(format.offset + static_cast<Wide>(format.skip) * element_bytes), bytes);
 }
 
+Error interrupted(const std::string& name) {
+  return {ErrorKind::interrupted, name + ": interrupted before its type was known"};
+}
+
 /// Returns the error for a stream of unknown type, possibly because a stop was requested too early.
 Error untyped(const Producer& stream, const std::stop_token& stop) {
-  if (stop.stop_requested()) {
-    return {ErrorKind::interrupted, stream.name() + ": interrupted before its type was known"};
-  }
+  if (stop.stop_requested()) return interrupted(stream.name());
   return {ErrorKind::usage,
           "the type of " + stream.name() + " is not known",
           {.why = "only .npy and safetensors files say it themselves",
@@ -285,8 +277,14 @@ Error untyped(const Producer& stream, const std::stop_token& stop) {
 /// Opens a stream of a format that says type and shape itself.
 Source open_array_stream(const FormatParser& parser, std::unique_ptr<Producer> stream,
                          Beginning& beginning, const Format& format) {
-  StoredArray array =
-      select_array(parser, parser.list(beginning, format), beginning.path(), {}, format);
+  const std::vector<StoredArray> arrays = parser.list(beginning, format);
+  if (arrays.size() > 1) {
+    throw Error(ErrorKind::usage,
+                beginning.path().string() + ": has " + std::to_string(arrays.size()) + " arrays",
+                {.why = "a stream is read as one array",
+                 .hint = "save it to a file, and name one: FILE::NAME"});
+  }
+  StoredArray array = select_array(parser, arrays, beginning.path(), {}, format);
   if (array.by_columns && is_part(format)) throw no_part_by_columns(beginning.path(), format);
   const bool has_ended = beginning.has_ended();
   const std::size_t element_bytes = ooc::size_of(array.type);
@@ -313,7 +311,13 @@ Source open_stream(std::unique_ptr<Producer> stream, const Format& format,
   Beginning beginning(*stream, stop);
   const FormatParser& parser = format_of(beginning, format);
   if (parser.describes_itself()) {
-    return open_array_stream(parser, std::move(stream), beginning, format);
+    const std::string name = stream->name();
+    try {
+      return open_array_stream(parser, std::move(stream), beginning, format);
+    } catch (const Error&) {
+      if (!stop.stop_requested()) throw;  // else the header may have ended early
+      throw interrupted(name);
+    }
   }
   require_numbers(beginning, format);
   if (!format.type) throw untyped(*stream, stop);
@@ -326,6 +330,18 @@ Source open_stream(std::unique_ptr<Producer> stream, const Format& format,
 }
 
 }  // namespace
+
+Selector detail::selector_of(const std::filesystem::path& whole) {
+  const std::string text = whole.string();
+  if (text.find("://") != std::string::npos) return selector_of_address(text);
+  if (is_there(whole)) return {whole, {}};
+  for (std::size_t at = text.rfind("::"); at != std::string::npos && at != 0;
+       at = text.rfind("::", at - 1)) {
+    const std::filesystem::path path = text.substr(0, at);
+    if (at + 2 != text.size() && is_there(path)) return {path, text.substr(at + 2)};
+  }
+  return {whole, {}};
+}
 
 Opened detail::open_unjudged(std::span<const std::filesystem::path> paths, const Format& format) {
   return open_files(paths, format, false);
@@ -359,7 +375,7 @@ Source from_descriptor(int descriptor, DType type, std::span<const std::uint64_t
   const bool has_rows = !source.has_format(FileFormat::raw) && !row_shape.empty();
   if (!has_rows || std::ranges::equal(source.row_shape(), row_shape)) return source;
   throw Error(ErrorKind::bad_input, source.name() + ": its rows have another shape than asked for",
-              {.why = "a .npy file says itself what its shape is"});
+              {.why = "its header says what its shape is"});
 }
 
 }  // namespace ooc

@@ -147,7 +147,7 @@ std::string Source::name() const {
   if (is_produced()) return produced_->producer->name();
   const std::span<const File> files = files_of(*this);
   if (files.empty()) return "an input";
-  return files.front().path().string() + (array_.empty() ? "" : "::" + array_);
+  return files.front().path().string() + (array_.empty() ? "" : "::" + shortened(array_));
 }
 
 bool Source::has_format(FileFormat one) const noexcept {

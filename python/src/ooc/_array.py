@@ -269,11 +269,14 @@ def _files(paths: list[str], code: str | None, offset: int,
 
 
 def _matches(path: str) -> list[str]:
-    if any(letter in path for letter in "*?[") and "://" not in path and not os.path.exists(path):
-        found = sorted(glob.glob(path))
+    """Returns the files that match a pattern, each with the name of an array behind `::`."""
+    pattern, between, name = path.partition("::")
+    if any(letter in pattern for letter in "*?[") and "://" not in path \
+            and not os.path.exists(path):
+        found = sorted(glob.glob(pattern))
         if not found:
             raise InputNotFound(f"no file matches {path!r}", cause="input", path=path)
-        return found
+        return [file + between + name for file in found]
     return [path]
 
 

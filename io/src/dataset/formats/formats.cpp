@@ -10,15 +10,9 @@ namespace {
 
 constexpr std::array<const FormatParser*, 3> formats{&npy_format, &safetensors_format, &raw_format};
 
-/// Returns a name as messages show it: a malicious header can make it long.
-std::string shown(const std::string& name) {
-  constexpr std::size_t most = 100;
-  return name.size() > most ? name.substr(0, most) + "..." : name;
-}
-
 /// Returns an array for a message: "weight (float32, 512 x 384)".
 std::string summary_of(const StoredArray& array) {
-  std::string text = shown(array.name) + " (";
+  std::string text = shortened(array.name) + " (";
   const std::string_view type = array.type.is_bool ? "bool" : name_of(array.type.element);
   text += array.why_not.empty() ? type : array.why_not;
   std::string_view between = ", ";
@@ -52,7 +46,7 @@ std::string nearest(std::string_view name, std::span<const StoredArray> arrays) 
 Error not_selected(const std::vector<StoredArray>& arrays, const std::filesystem::path& path,
                    std::string_view name) {
   std::string problem = ": has " + std::to_string(arrays.size()) + " arrays", hint;
-  if (!name.empty()) problem = ": has no array '" + shown(std::string(name)) + "'";
+  if (!name.empty()) problem = ": has no array '" + shortened(std::string(name)) + "'";
   if (arrays.size() == 1 && arrays.front().name.empty()) {
     return {ErrorKind::usage,
             path.string() + problem,
@@ -96,12 +90,19 @@ StoredArray select_array(const FormatParser& parser, const std::vector<StoredArr
     throw Error(ErrorKind::usage, path.string() + ": an offset is for raw files only",
                 {.path = path, .why = itself + "where its data begin"});
   }
+  if (format.offset != 0 && !name.empty()) {
+    throw Error(ErrorKind::usage, path.string() + ": an offset is for raw files only",
+                {.path = path,
+                 .why = "the name of an array says where its data begin",
+                 .remedies = {{RemedyAction::unset, "Format::offset"}}});
+  }
+  if (arrays.empty()) throw not_understood(path, "has no arrays");
   const bool is_only = arrays.size() == 1 && name.empty();
   const auto found = is_only ? arrays.begin() : std::ranges::find(arrays, name, &StoredArray::name);
   if (found == arrays.end() || (name.empty() && !is_only)) throw not_selected(arrays, path, name);
   if (!found->why_not.empty()) {
     throw not_understood(
-        path, shown(found->name) + " holds " + found->why_not + ", which are not supported");
+        path, shortened(found->name) + " holds " + found->why_not + ", which are not supported");
   }
   if (format.type && code_of(*format.type) != code_of(found->type)) {
     throw Error(ErrorKind::bad_input,
@@ -125,6 +126,11 @@ StoredArray bytes_of(const std::vector<StoredArray>& arrays) {
 Error not_understood(const std::filesystem::path& file, const std::string& problem,
                      const std::string& hint) {
   return Error(ErrorKind::bad_input, file.string() + ": " + problem, {.path = file, .hint = hint});
+}
+
+std::string shortened(const std::string& name) {
+  constexpr std::size_t most = 100;
+  return name.size() > most ? name.substr(0, most) + "..." : name;
 }
 
 std::string in_quotes(const std::string& text) {

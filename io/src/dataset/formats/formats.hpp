@@ -55,6 +55,10 @@ StoredArray bytes_of(const std::vector<StoredArray>& arrays);
 Error not_understood(const std::filesystem::path& file, const std::string& problem,
                      const std::string& hint = {});
 
+/// Returns the name of an array for a message. Truncated, because a malicious header can make it
+/// long.
+std::string shortened(const std::string& name);
+
 /// Returns a name or a type code in quotes for a message. Truncated, because a malicious header can
 /// make it long.
 std::string in_quotes(const std::string& text);

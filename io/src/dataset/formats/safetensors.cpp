@@ -72,7 +72,7 @@ class JsonHeaderParser final : public nlohmann::json_sax<Json> {
 
   bool number_unsigned(std::uint64_t value) override {
     if (place_ != Place::numbers) fail_value();
-    if (numbers_->size() == most_lengths) fail("no more than 64 dimensions");
+    if (numbers_->size() == most_lengths) fail("no more than 64 numbers in a list");
     numbers_->push_back(value);
     return true;
   }
@@ -96,8 +96,8 @@ class JsonHeaderParser final : public nlohmann::json_sax<Json> {
 
   bool key(std::string& text) override {
     if (place_ == Place::names) {
-      if (text.find('\0') != std::string::npos) fail("names without null characters");
       name_ = text;
+      if (text.find('\0') != std::string::npos) fail("names without null characters");
     } else if (place_ == Place::array) {
       const bool is_new = (text == "dtype" && !dtype_) || (text == "shape" && !shape_) ||
                           (text == "data_offsets" && !offsets_);
@@ -126,7 +126,7 @@ class JsonHeaderParser final : public nlohmann::json_sax<Json> {
   }
 
   bool parse_error(std::size_t position, const std::string&, const Json::exception&) override {
-    const std::size_t offset = length_bytes + position;
+    const std::size_t offset = length_bytes + position - 1;  // it has read this character, too
     throw Error(ErrorKind::bad_input,
                 file_.string() + ": safetensors header not understood at byte " +
                     std::to_string(offset) + ": it is no JSON",
@@ -239,7 +239,7 @@ bool is_safetensors(Beginning& file, const Format& format) {
   return length <= longest_json && file.bytes().value_or(~0ull) >= length_bytes + length;
 }
 
-std::vector<StoredArray> list_safetensors(Beginning& file, const Format& /*format*/) {
+std::vector<StoredArray> list_arrays(Beginning& file) {
   const std::string_view begin = file.first_text(length_bytes);
   if (begin.size() < length_bytes) {
     throw not_understood(file.path(), "has no header of a safetensors file");
@@ -258,6 +258,19 @@ std::vector<StoredArray> list_safetensors(Beginning& file, const Format& /*forma
       JsonHeaderParser(file.path(), data_offset).parse(text.substr(length_bytes));
   require_no_gaps(file, arrays, data_offset);
   return arrays;
+}
+
+std::vector<StoredArray> list_safetensors(Beginning& file, const Format& format) {
+  try {
+    return list_arrays(file);
+  } catch (const Error& error) {
+    const bool is_meant =
+        format.file != FileFormat::automatic || ending_of(file.path()) == ".safetensors";
+    if (is_meant) throw;
+    ErrorDetails details = error.details();  // other data may begin like it by chance
+    details.remedies.push_back({RemedyAction::set, "Format::file", "raw"});
+    throw Error(error.kind(), error.what(), std::move(details));
+  }
 }
 
 }  // namespace

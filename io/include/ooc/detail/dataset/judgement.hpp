@@ -34,6 +34,15 @@ struct Opened {
   bool is_readable = true;                   // false if open() refuses the files by their look
 };
 
+/// The path of a file, and the name of an array in it; empty if it is not named.
+struct Selector {
+  std::filesystem::path path;
+  std::string name;
+};
+
+/// Cuts `PATH::NAME` as open() does. A text that leads to no file stays whole, for the message.
+Selector selector_of(const std::filesystem::path& whole);
+
 /// Opens files as open() does, but refuses no format and guesses no type: data whose type is not
 /// known are read as bytes.
 Opened open_unjudged(std::span<const std::filesystem::path> paths, const Format& format);
