@@ -67,7 +67,7 @@ def test_arrays_of_safetensors_are_selected_by_their_names(values):
         np.testing.assert_array_equal(np.asarray(lazy[2:7]), array[2:7])
     with pytest.raises(ooc.UsageError, match="has 11 arrays") as caught:
         ooc.open("model.safetensors")
-    assert "layer.f8 (float64, 10 x 3)" in str(caught.value)
+    assert "layer.f8 (float64, 10 x 3)" in caught.value.hint
     safetensors.save_file({"one": arrays["layer.f4"]}, "one.safetensors")
     np.testing.assert_array_equal(np.asarray(ooc.open("one.safetensors")), arrays["layer.f4"])
 

@@ -2,7 +2,9 @@
 """Tests of input from web servers."""
 
 import io
+import json
 import socket
+import struct
 import time
 
 from cli_support import main
@@ -59,6 +61,18 @@ class RemoteTest(RemoteCase):
         self.assertIn("60 x 100", text)
         self.assertRegex(text, r"on +http://127\.0\.0\.1:\d+\n")
         self.assertNotIn("extents", text)
+
+    def test_an_array_of_several(self):
+        array = np.arange(6000, dtype=np.int16)
+        header = json.dumps({"a": {"dtype": "U8", "shape": [2], "data_offsets": [0, 2]},
+                             "b": {"dtype": "I16", "shape": [6000], "data_offsets": [2, 12002]}})
+        url, _ = self.serve(struct.pack("<Q", len(header)) + header.encode() + b"xx" +
+                            array.tobytes(), "/m.safetensors")
+        for query in ("", "?signature=secret"):
+            document = self.json("reduce", url + query + "::b")
+            self.assertEqual(document["result"]["sum"], int(array.sum()))
+            self.assertEqual(document["input"]["files"][0]["path"], url)
+        self.assertIn("6,000", self.succeed("info", url).stdout)
 
     def test_beside_a_file(self):
         url, _ = self.serve()

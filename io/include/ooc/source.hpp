@@ -250,9 +250,9 @@ class OOC_API Source {
 /// A pipe must be the only file, and can be read once: see Producer.
 ///
 /// `PATH::NAME` is an array of a file that has several: `model.safetensors::weight`. A file whose
-/// name is the whole text wins; else the text is cut at the last `::` before which there is a file,
-/// and an address behind the `.safetensors` of its path, before its query. Of a file that has one
-/// array, the path is enough.
+/// name is the whole text wins; else the text is cut at the last `::` before which there is a file.
+/// An address is cut behind `.safetensors`, or behind its query. Of a file that has one array, the
+/// path is enough.
 ///
 /// Throws Error: `usage` if `paths` is empty, for an offset into a file that describes itself, for
 /// a file of several arrays without a name, and for data without a type; `input` if a file cannot

@@ -215,14 +215,19 @@ bool is_there(const std::filesystem::path& path) {
   return std::filesystem::exists(path, ignored);
 }
 
-/// Cuts the path of an address, without its query, behind the name of a safetensors file.
+/// Cuts an address behind the name of a safetensors file or, if it has a query, behind that.
 Selector selector_of_address(const std::string& text) {
-  constexpr std::string_view cut = ".safetensors::";
+  constexpr std::string_view ending = ".safetensors", between = "::";
   const std::size_t query = std::min(text.find('?'), text.size());
-  const std::size_t at = text.find(cut);
-  if (at == std::string::npos || at + cut.size() >= query) return {text, {}};
-  const std::size_t end = at + cut.size() - 2;  // of the file's name
-  return {text.substr(0, end) + text.substr(query), text.substr(end + 2, query - end - 2)};
+  const std::string path = text.substr(0, query);
+  const std::size_t file_end = path.find(std::string(ending) + std::string(between));
+  const std::size_t at =
+      file_end == std::string::npos ? text.rfind(between) : file_end + ending.size();
+  const bool is_behind_query = at != std::string::npos && at > query && path.ends_with(ending);
+  if (is_behind_query) return {text.substr(0, at), text.substr(at + between.size())};
+  if (file_end == std::string::npos || at + between.size() == query) return {text, {}};
+  const std::size_t name = at + between.size();
+  return {text.substr(0, at) + text.substr(query), text.substr(name, query - name)};
 }
 
 Opened open_files(std::span<const std::filesystem::path> paths, const Format& format, bool judges) {
