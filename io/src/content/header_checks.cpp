@@ -58,7 +58,7 @@ bool varies(std::string_view data) {
   constexpr std::size_t looked_at = 32;
   std::string bytes(data.substr(0, looked_at));
   std::ranges::sort(bytes);
-  const auto end = std::ranges::unique(bytes).begin();
+  const auto end = std::unique(bytes.begin(), bytes.end());
   return static_cast<std::size_t>(end - bytes.begin()) * 2 > data.substr(0, looked_at).size();
 }
 
