@@ -216,7 +216,7 @@ TEST_F(SafetensorsTest, RefusesHeadersThatAreNotUnderstood) {
   }
   std::string ones = "[1";
   for (int i = 0; i < 64; ++i) ones += ",1";
-  expect("no more than 64 dimensions", entry("w", "U8", ones + "]", "[0,1]"));
+  expect("no more than 64 numbers in a list", entry("w", "U8", ones + "]", "[0,1]"));
   expect("each name once", entry("w", "U8", "[4]", "[0,4]") + "," +
                                entry("v", "U8", "[4]", "[4,8]") + "," +
                                entry("w", "U8", "[0]", "[8,8]"));

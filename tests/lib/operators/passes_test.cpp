@@ -109,7 +109,7 @@ TEST_P(PassesTest, GoesOnInThePassThatFailed) {
 }
 
 TEST_P(PassesTest, GoesOnWithASection) {
-  const Source part = section(source_, 3 * test::partition, 20 * test::partition);
+  const Source part = section(source_, 4 * test::partition, 20 * test::partition);
   std::stop_source stop;
   PassOptions wanted = after_each();
   wanted.stop = stop.get_token();
