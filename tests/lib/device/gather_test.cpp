@@ -88,7 +88,7 @@ class GatherTest : public testing::TestWithParam<DeviceKind> {
   }
 
   Buffer random_memory(std::size_t bytes) {
-    Buffer memory(device_->host_memory(), bytes);
+    Buffer memory(device_->host_memory(), round_up(bytes, word_bytes));
     std::generate_n(memory.data(), bytes, [this] { return std::byte(random_()); });
     return memory;
   }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <ooc/coordinator.hpp>
-#include <ooc/detail/base/api.hpp>
 #include <ooc/detail/base/language.hpp>
 #include <ooc/detail/inputs/pass_inputs.hpp>
 #include <ooc/detail/operators/fold_job.hpp>
@@ -32,7 +31,7 @@ namespace ooc::detail {
 /// It decides whether data stay on the device between passes, keeps the findings of complete passes
 /// in the checkpoint, if there is one, and adds up the statistics. If ranks share the passes, the
 /// caller makes them fail together (see or_fail_together()). Threads: one at a time.
-class OOC_API Passes {
+class Passes {
  public:
   /// All references must outlive it. Throws Error as CheckpointFile().
   Passes(Coordinator& coordinator, const Source& source, const PassOptions& wanted);
