@@ -61,8 +61,9 @@ class ScatteredTest : public test::OutputJobTest {
         // The files are in the page cache, where direct reads are none unless they are asked for.
         // The longest chunks lie in too many pieces for them.
         const bool reads_directly = steps < 9 && files_of(pieces).front().direct() >= 0;
-        for (const DirectIo direct :
-             {reads_directly ? DirectIo::yes : DirectIo::no, DirectIo::no}) {
+        std::vector<DirectIo> ways{DirectIo::no};
+        if (reads_directly) ways.push_back(DirectIo::yes);
+        for (const DirectIo direct : ways) {
           for (const std::size_t streams : {1u, 3u}) {
             Coordinator machine =
                 coordinator({.chunk_bytes = steps * test::values_of_a_step * sizeof(float),
