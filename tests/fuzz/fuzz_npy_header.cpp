@@ -8,6 +8,7 @@
 #include "dataset/formats/formats.hpp"
 #include "input.hpp"
 #include "memory_file.hpp"
+#include "shape_check.hpp"
 
 namespace ooc::detail::fuzz {
 namespace {
@@ -20,14 +21,7 @@ void check(const StoredArray& found, const File& file) {
   require(found.offset > shortest_header && found.offset <= file.size(), "data behind the header");
   require(found.bytes + found.bytes_behind == file.size() - found.offset,
           "data, and what is behind them, up to the end of the file");
-  unsigned __int128 bytes = size_of(found.type);
-  bool empty = false;
-  for (const std::uint64_t length : found.shape) empty = empty || length == 0;
-  for (const std::uint64_t length : found.shape) {
-    // `bytes` cannot wrap around: it is below 2^64 before each step, or the rule would be broken.
-    if (!empty) require((bytes *= length) <= file.size(), "no more elements than fit in the file");
-  }
-  require(found.bytes == (empty ? 0 : bytes), "as many bytes as the shape says");
+  require_shape(found, file);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "dataset/formats/formats.hpp"
 #include "input.hpp"
 #include "memory_file.hpp"
+#include "shape_check.hpp"
 
 namespace ooc::detail::fuzz {
 namespace {
@@ -22,14 +23,7 @@ void check(const std::vector<StoredArray>& found, const File& file) {
                 array.bytes <= file.size() - array.offset,
             "an array is in the file");
     all += array.bytes;
-    if (!array.why_not.empty()) continue;
-    unsigned __int128 bytes = size_of(array.type);
-    bool empty = false;
-    for (const std::uint64_t length : array.shape) empty = empty || length == 0;
-    for (const std::uint64_t length : array.shape) {
-      if (!empty) require((bytes *= length) <= file.size(), "no more elements than fit");
-    }
-    require(array.bytes == (empty ? 0 : bytes), "as many bytes as the shape says");
+    if (array.why_not.empty()) require_shape(array, file);
   }
   require(all <= file.size() - shortest_header + 2, "arrays do not overlap");
 }

@@ -1,7 +1,5 @@
 #include "parts/question.hpp"
 
-#include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -16,12 +14,10 @@
 namespace ooc_run {
 namespace {
 
-constexpr std::array rules{ooc::BinRule::sqrt, ooc::BinRule::sturges, ooc::BinRule::scott};
-
 Json to_json(const ooc::BinCount& bins) {
   const auto rule = bins.rule();
   if (!rule) return bins.number();
-  return bin_rule_names[static_cast<std::size_t>(std::ranges::find(rules, *rule) - rules.begin())];
+  return bin_rule_names[static_cast<std::size_t>(*rule)];
 }
 
 Json to_json(const ooc::HistogramOptions& options) {
@@ -36,7 +32,9 @@ ooc::Error bad_question(const std::string& why) {
 }
 
 ooc::BinCount bins_in(const Json& json) {
-  if (json.is_string()) return choose(bin_rule_names, rules, json.get<std::string>());
+  if (json.is_string()) {
+    return static_cast<ooc::BinRule>(index_among(bin_rule_names, json.get<std::string>()));
+  }
   if (!json.is_number_unsigned()) throw bad_question("its bins are no whole number");
   return json.get<std::size_t>();
 }

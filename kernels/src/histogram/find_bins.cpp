@@ -262,15 +262,19 @@ Histogram empty_histogram(ElementType type, const HistogramOptions& options) {
 
 }  // namespace
 
-std::optional<Bins> known_bins(ElementType type, const HistogramOptions& options) {
+bool are_known(ElementType type, const HistogramOptions& options) {
   check(options);
+  return !options.edges.empty() || options.range || range_of_type(type, options);
+}
+
+std::optional<Bins> known_bins(ElementType type, const HistogramOptions& options) {
+  if (!are_known(type, options)) return {};
   const auto range = options.range ? options.range : range_of_type(type, options);
-  if (!range && options.edges.empty()) return {};
   return make_bins(options, range.value_or(Range{}), ErrorKind::usage);
 }
 
 void require_unknown_bins(ElementType type, const HistogramOptions& options) {
-  if (!known_bins(type, options)) return;
+  if (!are_known(type, options)) return;
   throw Error(ErrorKind::usage, "these bins do not depend on the data",
               {.hint = "call collect_histogram()"});
 }

@@ -14,6 +14,10 @@
 
 namespace ooc::detail::binning {
 
+/// True if the bins are known without reading the data. Throws Error(usage) for options that are
+/// invalid for any data.
+bool are_known(ElementType type, const HistogramOptions& options);
+
 /// Returns the bins, if they are known without reading the data. Throws Error(usage) for invalid
 /// options.
 std::optional<Bins> known_bins(ElementType type, const HistogramOptions& options);
@@ -49,7 +53,7 @@ Result<std::optional<std::tuple<Histogram, ResultOf<Others>...>>> count_beside(
   Passes passes(coordinator, source, wanted);
   HistogramOptions known = options;
   std::optional<ChosenBins> chosen;
-  if (!known_bins(source.element(), options)) {
+  if (!are_known(source.element(), options)) {
     known = {.edges = {0, 1}};  // placeholder bins for an empty histogram
     if (!source.is_empty()) {
       chosen = find_bins(passes, source, options);
