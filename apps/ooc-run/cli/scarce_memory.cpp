@@ -88,8 +88,13 @@ int run_with_scarce_memory(const std::function<int()>& body) {
   set_stack_size();
   int code = 0;
   try {
-    std::thread thread([&] { code = body(); });
-    const ooc::detail::BlockedSignals blocked;  // this thread only waits
+    // This thread only waits. If it blocked them later, one that the other thread has blocked
+    // meanwhile to wait for it would end the process.
+    const ooc::detail::BlockedSignals blocked;
+    std::thread thread([&] {
+      blocked.unblock_here();
+      code = body();
+    });
     thread.join();
   } catch (const std::system_error&) {
     end_without_memory("no thread can be started");

@@ -14,6 +14,10 @@ BlockedSignals::BlockedSignals() noexcept {
 }
 
 BlockedSignals::~BlockedSignals() {
+  unblock_here();
+}
+
+void BlockedSignals::unblock_here() const noexcept {
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 

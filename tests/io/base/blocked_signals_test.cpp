@@ -27,6 +27,16 @@ TEST(BlockedSignals, AreAsTheyWereAfterwards) {
   EXPECT_FALSE(is_blocked(SIGUSR1));
 }
 
+TEST(BlockedSignals, AreUnblockedOnAThreadThatAsks) {
+  const BlockedSignals blocked;
+  std::thread([&] {
+    EXPECT_TRUE(is_blocked(SIGUSR1));
+    blocked.unblock_here();
+    EXPECT_FALSE(is_blocked(SIGUSR1));
+  }).join();
+  EXPECT_TRUE(is_blocked(SIGUSR1));
+}
+
 TEST(BlockedSignals, StayBlockedOnAThreadOfTheLibrary) {
   start_thread([](const std::stop_token&) {
     for (const int signal : {SIGUSR1, SIGINT, SIGTERM, SIGCHLD, SIGXFSZ, SIGPIPE, SIGRTMIN}) {

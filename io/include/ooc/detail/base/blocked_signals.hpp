@@ -18,6 +18,9 @@ class BlockedSignals {
   BlockedSignals(const BlockedSignals&) = delete;
   BlockedSignals& operator=(const BlockedSignals&) = delete;
 
+  /// Gives the calling thread, one that was started meanwhile, the mask from before.
+  void unblock_here() const noexcept;
+
  private:
   sigset_t before_;
 };
