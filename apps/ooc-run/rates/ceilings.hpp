@@ -15,6 +15,7 @@ struct Ceilings {
   std::optional<double> disk{};           // direct I/O
   std::optional<double> page_cache{};     // copies from the page cache
   std::optional<double> h2d{}, d2h{};     // copies over the link
+  std::optional<double> decode{};         // of compressed data, decoded bytes; is not measured
   std::optional<double> kernel{};         // on data in device memory
   std::optional<double> start_seconds{};  // until the first chunk is done: device, memory, code
 

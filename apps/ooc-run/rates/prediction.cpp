@@ -23,6 +23,7 @@ constexpr std::array stage_names{
     StageName{"start", "the start", true},
     StageName{"disk", "the disk", true},
     StageName{"page_cache", "the page cache", true},
+    StageName{"decode", "decoding", false},
     StageName{"h2d", "the link", true},
     StageName{"kernel", "the kernel", false},
     StageName{"cores", "the cores", false},
@@ -112,8 +113,12 @@ Workload work_of(const ooc::Stats& pass, ooc::DeviceKind device, bool checksum) 
   Workload work;
   const double read = bytes_read(pass);
   work.from_server = is_remote(pass);
-  work.from_disk = disk_share(pass) * (stays ? std::min(bytes, read) : read);
-  work.from_page_cache = read - work.from_disk;
+  if (pass.layout.decodes) {
+    work.decoded = read;
+  } else {
+    work.from_disk = disk_share(pass) * (stays ? std::min(bytes, read) : read);
+    work.from_page_cache = read - work.from_disk;
+  }
   work.read_ahead = static_cast<double>(pass.layout.read_ahead_bytes);
   work.to_device = read;
   work.through_kernel = bytes_used(pass);
@@ -135,15 +140,16 @@ std::optional<Prediction> predict(const Workload& work, ooc::DeviceKind device,
   const double ahead = rates.disk ? work.read_ahead / *rates.disk : 0;
   predictor.add("disk", predictor.alone("disk", work.from_disk, rates.disk) -
                             std::min(ahead, rates.start_seconds.value_or(0)));
-  const double copying = predictor.alone("page_cache", work.from_page_cache, rates.page_cache);
+  const double loading = predictor.alone("page_cache", work.from_page_cache, rates.page_cache) +
+                         predictor.alone("decode", work.decoded, rates.decode);
   const double computing =
       work.kernel_seconds
           ? *work.kernel_seconds
           : predictor.alone("kernel", work.through_kernel, rates.kernel) / work.cores;
   if (device == ooc::DeviceKind::cpu) {
-    predictor.add("cores", copying / work.cores + computing);
+    predictor.add("cores", loading / work.cores + computing);
   } else {
-    predictor.add("page_cache", copying);
+    predictor.add(work.decoded != 0 ? "decode" : "page_cache", loading);
     predictor.add("h2d", predictor.alone("h2d", work.to_device, rates.h2d));
     predictor.add("kernel", computing);
     predictor.add("d2h", predictor.alone("d2h", work.to_output, rates.d2h));

@@ -17,6 +17,7 @@ struct Workload {
   bool from_server = false;  // from a server, whose rate is not known
   double from_disk = 0;
   double from_page_cache = 0;  // and from holes: their zeros are copied too
+  double decoded = 0;          // instead of both, if the input is stored in encoded pieces
   double read_ahead = 0;       // part of `from_disk`: the most that is read while a GPU starts
   double to_device = 0;        // over the link, if there is one
   double through_kernel = 0;

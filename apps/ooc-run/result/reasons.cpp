@@ -76,6 +76,8 @@ std::string sentence_of(const ooc::Reason& reason) {
     case chunk_for_core: return "chunks fit a core's own cache, in which they are consumed";
     case chunk_for_requests:
       return "chunks are large: a server answers each request after a round trip";
+    case chunk_for_pieces:
+      return "chunks are as large as the pieces that are decoded, or as they may be";
     case chunk_for_margin: return "chunks are large beside the records around them, read twice";
     case chunk_as_asked:
       return "chunks are as large as --chunk says, rounded up to a multiple of " + elements();

@@ -167,11 +167,13 @@ Json describe_run(const ooc::Stats& stats, bool writes, std::span<const std::str
     kernel.waits_in += copies.waits_in;
     kernel.waits_out += copies.waits_out;
   }
-  Json stages{{"disk", describe_stage(stats.timing.disk, read)},
-              {"h2d", is_in_place ? Json(nullptr) : describe_stage(copies, read)},
-              {"kernel", describe_stage(kernel, if_known(own * bytes_used(stats), stats))},
-              {"d2h", nullptr},
-              {"write", nullptr}};
+  Json stages{
+      {"disk", describe_stage(stats.timing.disk, read)},
+      {"decode", stats.layout.decodes ? describe_stage(stats.timing.decode, read) : Json(nullptr)},
+      {"h2d", is_in_place ? Json(nullptr) : describe_stage(copies, read)},
+      {"kernel", describe_stage(kernel, if_known(own * bytes_used(stats), stats))},
+      {"d2h", nullptr},
+      {"write", nullptr}};
   if (writes) {
     const auto bytes_written = static_cast<double>(
         stats.ranks.empty() ? stats.outcome.bytes_written : stats.ranks.front().bytes_written);
@@ -196,6 +198,7 @@ Json describe_run(const ooc::Stats& stats, bool writes, std::span<const std::str
           {"device_bytes", stats.layout.device_bytes},
           {"passes", stats.outcome.passes},
           {"retries", stats.outcome.retries},
+          {"stored_bytes", stats.layout.decodes ? Json(stats.outcome.stored_bytes) : Json(nullptr)},
           {"resident_bytes", stats.outcome.resident_bytes},
           {"seconds", stats.timing.seconds},
           {"prediction", describe(prediction)},

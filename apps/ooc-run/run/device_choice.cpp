@@ -97,6 +97,12 @@ DeviceChoice choose_helpful(std::span<const DeviceName> wanted, const Task& task
             fmt::format("{} alone (the disk, with about {}, is slower than it)", title_of(best),
                         format_rate(*rates.cpu.disk))};
   }
+  const double decode_seconds = rates.cpu.decode ? work.decoded / *rates.cpu.decode : 0;
+  if (decode_seconds >= bound * seconds_on(best)) {
+    return {{best},
+            fmt::format("{} alone (decoding, with about {}, is slower than it)", title_of(best),
+                        format_rate(*rates.cpu.decode))};
+  }
   if (cpu != wanted.end() && seconds_on(*cpu) <= rates.gpu.start_seconds.value_or(0)) {
     return {{*cpu}, "the CPU alone (it is done before a GPU has started)"};
   }
@@ -133,7 +139,8 @@ Task with_statistics(const ooc::Source& source, const Task& task,
 Task passes_over(const ooc::Source& source, std::size_t passes, double core_rate) {
   const double bytes = static_cast<double>(source.bytes()) * static_cast<double>(passes);
   const ooc::detail::SourceFacts facts = ooc::detail::facts_of(source);
-  const double from_disk = (1 - facts.cached_or_none()) * (1 - facts.holes) * bytes;
+  const bool decodes = facts.piece_bytes != 0;
+  const double from_disk = decodes ? 0 : (1 - facts.cached_or_none()) * (1 - facts.holes) * bytes;
   // A source that is read with both direct and buffered I/O is not read ahead.
   const double ahead =
       ooc::detail::can_mix_reads({}, facts)
@@ -143,7 +150,8 @@ Task passes_over(const ooc::Source& source, std::size_t passes, double core_rate
           .passes = passes,
           .core_rate = core_rate,
           .work = {.from_disk = from_disk,
-                   .from_page_cache = bytes - from_disk,
+                   .from_page_cache = decodes ? 0 : bytes - from_disk,
+                   .decoded = decodes ? bytes : 0,
                    .read_ahead = ahead,
                    .to_device = bytes,
                    .through_kernel = bytes},
@@ -188,14 +196,17 @@ DeviceRates rates_to_choose_by(const Task& task, const ooc::Options& options) {
   const double disk = measured.disk.value_or(typical::disk);
   const double page_cache = measured.page_cache.value_or(typical::core_copies * cores);
   const double share = std::min(1.0, lanes / cores);
+  const double decode = typical::core_decodes * cores;
   return {.cpu = {.disk = disk,
                   .page_cache = page_cache * share,
+                  .decode = decode * share,
                   .kernel = measured.kernel.value_or(task.core_rate * cores) * share,
                   .start_seconds = 0},
           .gpu = {.disk = disk,
                   .page_cache = page_cache,
                   .h2d = typical::link,
                   .d2h = typical::link,
+                  .decode = decode,
                   .kernel = typical::link,  // the kernels are faster than the link
                   .start_seconds = typical::gpu_start_seconds},
           .cuda = build_facts::has_cuda,

@@ -83,6 +83,12 @@ std::optional<double> source_ceiling(const ooc::Stats& stats, const Ceilings& ce
   return 1 / std::max((1 - cached) / *ceilings.disk, cached / *ceilings.page_cache);
 }
 
+/// Returns the stage of decoding, which is done by the threads that read.
+BusyStage decode_stage(const ooc::Stats& stats) {
+  return {"decode", "", "decoding", "more cores",
+          share(stats.timing.decode.busy, 1, seconds_of(stats))};
+}
+
 /// Returns the stages of a run. The kernel is first, so that it wins a tie: if it is as busy as the
 /// disk, it is the bottleneck.
 std::vector<BusyStage> stages_of(const ooc::Stats& stats, ooc::DeviceKind device,
@@ -95,11 +101,15 @@ std::vector<BusyStage> stages_of(const ooc::Stats& stats, ooc::DeviceKind device
   const bool writes = stats.outcome.bytes_written != 0;
   const bool from_disk = is_from_disk(stats);
   const bool disk_only_reads = from_disk && !writes;
-  const double reading = share(stats.timing.disk.busy, 1, seconds);
+  const bool decodes = stats.layout.decodes;
+  const BusyStage decode = decode_stage(stats);
+  const double reading =
+      std::max(0.0, share(stats.timing.disk.busy, 1, seconds) - (decodes ? decode.busy : 0));
   if (stats.layout.reads_inline) {  // every core copies, hashes and computes in turn
     const double hashing = share(stats.timing.checksum_seconds, stats.layout.streams, seconds);
     BusyStage cores{"CPU", "", "the CPU", "more cores",
                     reading + hashing + of_streams(stats.timing.kernel)};
+    if (decodes) return {cores, decode};
     if (ceilings.page_cache && ceilings.kernel) {
       cores.ceiling = 1 / (1 / *ceilings.page_cache + 1 / *ceilings.kernel);
     }
@@ -117,6 +127,10 @@ std::vector<BusyStage> stages_of(const ooc::Stats& stats, ooc::DeviceKind device
   } else if (is_remote(stats)) {
     stages.back().bound = "server";
     stages.back().remedy = "a faster server or connection";
+  }
+  if (decodes) {
+    stages.back().ceiling.reset();  // that of files which are read as they are
+    stages.push_back(decode);
   }
   if (!writes) return stages;
   const double write_busy = stats.timing.write.busy + stats.timing.commit_seconds;
@@ -159,6 +173,10 @@ std::string rates_of(const ooc::Stats& stats, std::optional<double> ceiling) {
   if (has_holes(stats) && cached <= wholly) {
     text += fmt::format(", {} of it holes, which are on no disk",
                         percent(stats.layout.hole_fraction * (1 - cached)));
+  }
+  if (stats.layout.decodes) {
+    const auto stored_bytes = static_cast<double>(stats.outcome.stored_bytes);
+    text += fmt::format(", {} stored", format_rate(stored_bytes / seconds_of(stats)));
   }
   if (stats.outcome.bytes_written == 0) return text;
   const auto bytes_written = static_cast<double>(stats.outcome.bytes_written);

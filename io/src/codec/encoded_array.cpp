@@ -35,6 +35,7 @@ EncodedArray::EncodedArray(std::vector<File> files, std::vector<Piece> pieces, E
     const auto& [end, offset, bytes, file] = pieces_[i];
     const std::uint64_t begin = begin_of(i);
     if (end <= begin) throw bad_piece(name_, i, "has no bytes in the array");
+    most_decoded_bytes_ = std::max(most_decoded_bytes_, decoded_bytes(i));
     if (bytes == 0) continue;
     if (encoding_.whole_bytes != 0 && end - begin > encoding_.whole_bytes) {
       throw bad_piece(name_, i, "has more bytes in the array than it decodes to");

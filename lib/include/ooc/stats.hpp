@@ -62,6 +62,7 @@ enum class ReasonKind : std::uint8_t {
   chunk_for_link,       ///< large enough to fill the link
   chunk_for_core,       ///< fits in the cache of the core that consumes it
   chunk_for_requests,   ///< large: a server answers each request after a round trip
+  chunk_for_pieces,     ///< as large as the pieces that are decoded, or as they may be
   chunk_for_margin,     ///< large beside the margin that is read twice
   chunk_for_kernels,    ///< large enough to hide the start of kernels, since nothing is loaded
   chunk_as_asked,       ///< Options::chunk_bytes, rounded up to a multiple of: {records}
@@ -106,6 +107,7 @@ struct LayoutStats {
   std::string engine{};      ///< "uring", "threads" or "http"
   bool direct = false;       ///< reads bypass the page cache
   bool is_produced = false;  ///< by a producer, on a thread of the pass, without an engine
+  bool decodes = false;      ///< some input is stored in encoded pieces, such as compressed ones
   /// True if each stream reads its own chunks; its time is divided between reading and computing.
   bool reads_inline = false;
   bool in_order = true;           ///< false: a partial result does not cover the first bytes
@@ -154,7 +156,8 @@ struct TimingStats {
   double commit_seconds = 0;
   /// Part of `seconds` in which findings were saved: see Checkpoint.
   double checkpoint_seconds = 0;
-  StageTimes disk{};    ///< reads, or a producer
+  StageTimes disk{};    ///< reads, with decoding, or a producer
+  StageTimes decode{};  ///< the part of `disk` that decoded: an average of the threads that read
   StageTimes h2d{};     ///< copies to the device
   StageTimes kernel{};  ///< operators
   StageTimes d2h{};     ///< copies of results from the device
@@ -170,6 +173,7 @@ struct OutcomeStats {
   /// The processed records, counted from the first of the inputs, if devices or processes shared
   /// the pass. If empty, the first `records` were processed.
   std::vector<RecordRange> covers{};
+  std::uint64_t stored_bytes = 0;    ///< of encoded pieces that were read, in all passes
   std::uint64_t bytes_written = 0;   ///< payload only
   std::uint64_t resident_bytes = 0;  ///< bytes that were on the device already, in all passes
   /// Bytes that an earlier run had processed, in all passes: see Checkpoint.

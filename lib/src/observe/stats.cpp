@@ -55,6 +55,7 @@ Stats& Stats::operator+=(const Stats& next) {
                       static_cast<double>(std::max<std::size_t>(layout.streams, 1));
   const double scale = has_read_all ? more : 1, scale_next = has_read_all ? 1 : 1 / more;
   add(timing.disk, next.timing.disk, 1, 1);
+  add(timing.decode, next.timing.decode, 1, 1);
   add(timing.h2d, next.timing.h2d, scale, scale_next);
   add(timing.kernel, next.timing.kernel, scale, scale_next);
   add(timing.d2h, next.timing.d2h, scale, scale_next);
@@ -79,6 +80,7 @@ Stats& Stats::operator+=(const Stats& next) {
 
   outcome.records = next.outcome.records;
   outcome.bytes = next.outcome.bytes;
+  outcome.stored_bytes += next.outcome.stored_bytes;
   outcome.resident_bytes += next.outcome.resident_bytes;
   outcome.resumed_bytes += next.outcome.resumed_bytes;
   outcome.checkpoints += next.outcome.checkpoints;
@@ -106,6 +108,9 @@ Stats& Stats::add_beside(const Stats& other) {
   timing.startup_seconds = std::min(timing.startup_seconds, other.timing.startup_seconds);
   timing.device_seconds = std::max(timing.device_seconds, other.timing.device_seconds);
   timing.disk += other.timing.disk;
+  // Each device sees what all of them decode.
+  timing.decode.busy = std::max(timing.decode.busy, other.timing.decode.busy);
+  outcome.stored_bytes = std::max(outcome.stored_bytes, other.outcome.stored_bytes);
   timing.h2d += other.timing.h2d;
   timing.kernel += other.timing.kernel;
   timing.d2h += other.timing.d2h;

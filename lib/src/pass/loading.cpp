@@ -1,5 +1,6 @@
 #include "pass/loading.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <ooc/detail/dataset/source_access.hpp>
 
@@ -17,11 +18,24 @@ std::vector<const File*> files_to_read(std::span<const PassInput> inputs) {
   return files;
 }
 
+std::vector<const EncodedArray*> encoded_arrays(std::span<const PassInput> inputs) {
+  std::vector<const EncodedArray*> arrays;
+  for (const File* const file : files_to_read(inputs)) {
+    if (file->encoded() != nullptr) arrays.push_back(file->encoded());
+  }
+  std::ranges::sort(arrays);
+  const auto again = std::ranges::unique(arrays);
+  arrays.erase(again.begin(), again.end());
+  return arrays;
+}
+
 }  // namespace
 
 Loading::Loading(const Options& options, const PassOptions& wanted, const Layout& layout,
                  std::span<const PassInput> inputs, ChunkPool& pool, bool reads_ahead)
     : config_(layout.reads),
+      encoded_(encoded_arrays(inputs)),
+      before_(decoding()),
       reporter_(TraceEvent::Kind::read, pool.size(), wanted.observe, layout.slots),
       limit_(pool, reads_ahead ? layout.slots_ahead : 0, layout.slots) {
   if (is_produced(inputs)) {
@@ -57,7 +71,23 @@ std::size_t Loading::in_flight() const noexcept {
   return reader_ ? reader_->in_flight() : inline_->in_flight();
 }
 
+/// Returns the work of all encoded arrays so far, in this pass and in others.
+EncodedArray::Work Loading::decoding() const noexcept {
+  EncodedArray::Work all;
+  for (const EncodedArray* const array : encoded_) {
+    const EncodedArray::Work work = array->work();
+    all.stored_bytes += work.stored_bytes;
+    all.seconds += work.seconds;
+  }
+  return all;
+}
+
 void Loading::describe(Stats& stats) const {
+  const EncodedArray::Work work = decoding();
+  stats.outcome.stored_bytes = work.stored_bytes - before_.stored_bytes;
+  const std::size_t readers = inline_ ? stats.layout.streams : config_.threads;
+  stats.timing.decode.busy =
+      (work.seconds - before_.seconds) / static_cast<double>(std::max<std::size_t>(readers, 1));
   if (producer_) {
     stats.layout.threads = stats.layout.streams + 1;
     stats.layout.is_produced = true;

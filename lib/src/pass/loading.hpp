@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ooc/coordinator.hpp>
+#include <ooc/detail/codec/encoded_array.hpp>
 #include <ooc/detail/engine/queue_tuner.hpp>
 #include <ooc/detail/file/file.hpp>
 #include <ooc/detail/observe/reporters.hpp>
@@ -51,7 +52,11 @@ class Loading {
  private:
   void tune(const Layout& layout, TunedDepth depth);
 
+  EncodedArray::Work decoding() const noexcept;
+
   const IoConfig& config_;
+  std::vector<const EncodedArray*> encoded_;  // among the inputs, each once
+  EncodedArray::Work before_;                 // of these arrays
   TransferReporter reporter_;
   SlotLimit limit_;
   std::optional<QueueTuner> tuner_;

@@ -2,6 +2,7 @@
 #include <ooc/detail/sizing/facts.hpp>
 
 #include <ooc/detail/base/units.hpp>
+#include <ooc/detail/codec/encoded_array.hpp>
 #include <ooc/detail/http/remote_object.hpp>
 
 #include <algorithm>
@@ -55,6 +56,9 @@ SourceFacts facts_of(const Source& source) {
   for (const File& file : files_of(source)) {
     if (file.remote() != nullptr) facts.server = file.remote()->address().server();
     facts.needs_threads |= file.memory() != nullptr || file.encoded() != nullptr;
+    if (file.encoded() != nullptr) {
+      facts.piece_bytes = std::max(facts.piece_bytes, file.encoded()->most_decoded_bytes());
+    }
   }
   if (const File* const file = first_without_direct(files_of(source))) {
     facts.not_direct = NotDirect{file->why_not_direct(), refused_by(*file)};
@@ -84,6 +88,7 @@ SourceFacts facts_of(std::span<const PassInput> inputs) {
     is_known &= facts.cached.has_value();
     all.any_direct |= facts.any_direct;
     all.needs_threads |= facts.needs_threads;
+    all.piece_bytes = std::max(all.piece_bytes, facts.piece_bytes);
     if (!facts.server.empty()) all.server = std::move(facts.server);
     if (facts.not_direct && !all.not_direct) all.not_direct = std::move(facts.not_direct);
     all.inputs.push_back({std::move(facts.inputs.front().map), files});

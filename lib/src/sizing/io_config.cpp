@@ -87,6 +87,16 @@ ChunkSizes sizes_of(const DeviceFacts& device, bool direct) {
   return direct ? cuda_direct : cuda_buffered;
 }
 
+/// Makes chunks and requests as long as pieces, so that a thread decodes into a slot, and a chunk
+/// waits for no other one.
+ChunkSizes sizes_for_pieces(ChunkSizes sizes, std::uint64_t piece_bytes) {
+  constexpr std::uint64_t most_bytes = 32 * MiB;  // each thread has a request of its own
+  const auto wanted = static_cast<std::size_t>(std::min(piece_bytes, most_bytes));
+  if (wanted > sizes.chunk) sizes = {wanted, sizes.block, ReasonKind::chunk_for_pieces};
+  sizes.block = std::max(sizes.block, wanted);
+  return sizes;
+}
+
 /// Completes the choice between direct and buffered I/O with the rest.
 IoConfig config_of(const Options& options, ChunkSizes sizes, bool writes, std::size_t threads,
                    IoMode mode) {
@@ -155,7 +165,8 @@ Workers choose_workers(const Options& options, const DeviceFacts& device, std::s
         options.threads != 0 ? rest(lanes) : std::min(cores, most_cuda_readers);
     const ReasonKind why =
         options.streams != 0 ? ReasonKind::streams_as_asked : ReasonKind::two_streams;
-    return {lanes, lanes, readers, std::min(readers, most_writers), why, why};
+    const std::size_t decoders = options.threads != 0 ? readers : cores;
+    return {lanes, lanes, readers, std::min(readers, most_writers), decoders, why, why};
   }
   // On the CPU a lane computes for as long as a reader copies, or longer. As many lanes and readers
   // as cores keep all cores busy whichever of the two is slower.
@@ -164,7 +175,7 @@ Workers choose_workers(const Options& options, const DeviceFacts& device, std::s
   const std::size_t lanes = options.streams != 0 ? options.streams : share;
   const std::size_t reading_lanes = options.streams != 0 ? options.streams : all;
   const std::size_t readers = options.threads != 0 ? rest(lanes) : cores;
-  Workers workers{lanes, reading_lanes, readers, std::min(readers, most_writers)};
+  Workers workers{lanes, reading_lanes, readers, std::min(readers, most_writers), readers};
   if (options.streams != 0) {
     workers.why_lanes = workers.why_reading_lanes = ReasonKind::streams_as_asked;
   } else if (options.threads != 0) {
@@ -180,9 +191,15 @@ IoConfig choose_read_config(const Options& options, const DeviceFacts& device, W
                             const SourceFacts& source) {
   IoMode mode = choose_read_mode(options, source);
   if (!source.server.empty()) return choose_remote_config(options, workers, std::move(mode));
-  const ChunkSizes sizes = sizes_of(device, mode.direct);
+  ChunkSizes sizes = sizes_of(device, mode.direct);
   Options possible = options;
   if (source.needs_threads) possible.engine = EngineKind::threads;
+  if (source.piece_bytes != 0) {
+    sizes = sizes_for_pieces(sizes, source.piece_bytes);
+    workers.readers = workers.decoders;
+    // Pieces are long, so some more requests than threads keep all of these busy.
+    if (options.queue_depth == 0) possible.queue_depth = workers.decoders + 2;
+  }
   return config_of(possible, sizes, false, workers.readers, std::move(mode));
 }
 

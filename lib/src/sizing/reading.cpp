@@ -51,7 +51,7 @@ Reading choose_reading(const Facts& facts, const Wishes& wishes) {
   const bool one_thread = lanes_may_read && options.threads == 1 && workers.reading_lanes == 1;
   IoConfig config =
       both_ways ? choose_mixed_read_config(options, facts.device, workers, cached)
-      : one_thread && options.direct == DirectIo::automatic
+      : one_thread && options.direct == DirectIo::automatic && facts.source.piece_bytes == 0
           ? through_page_cache(options, facts.device, workers, false,
                                "one thread reads and computes, and the kernel reads ahead of it")
           : choose_read_config(options, facts.device, workers, facts.source);

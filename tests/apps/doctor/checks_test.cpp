@@ -155,7 +155,8 @@ TEST(DoctorChecks, LimitsAreEnoughOrRunsFail) {
 }
 
 TEST(DoctorChecks, AsManyThreadsAsAPassStarts) {
-  const ooc::detail::Workers cpu{.lanes = 8, .reading_lanes = 8, .readers = 8, .writers = 4};
+  const ooc::detail::Workers cpu{
+      .lanes = 8, .reading_lanes = 8, .readers = 8, .writers = 4, .decoders = 8};
   const auto check = [&](std::uint64_t left) {
     return check_threads(ThreadLimit{left, "ulimit -u"}, cpu, 8);
   };
@@ -165,7 +166,8 @@ TEST(DoctorChecks, AsManyThreadsAsAPassStarts) {
   EXPECT_EQ(check(18).fix, "raise ulimit -u, by 38 threads");
   expect(check(17), State::fail, "17 more by ulimit -u, of 18 that a pass starts");
   EXPECT_EQ(check(17).kind, ooc::ErrorKind::memory);
-  const ooc::detail::Workers gpu{.lanes = 2, .reading_lanes = 2, .readers = 8, .writers = 4};
+  const ooc::detail::Workers gpu{
+      .lanes = 2, .reading_lanes = 2, .readers = 8, .writers = 4, .decoders = 8};
   expect(check_threads(ThreadLimit{17, "ulimit -u"}, gpu, 8), State::warn);
 }
 

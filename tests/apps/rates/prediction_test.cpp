@@ -113,6 +113,29 @@ TEST(WorkOf, CountsAllPasses) {
   EXPECT_EQ(work_of(pass, cuda, false).from_page_cache, 500);
 }
 
+TEST(Predict, DecodingIsAStage) {
+  const Workload encoded{.decoded = 80e9, .to_device = 80e9, .through_kernel = 80e9};
+  EXPECT_EQ(predict(encoded, cuda, all_ceilings())->unmeasured,
+            std::vector<std::string_view>{"decode"});
+  Ceilings known = all_ceilings();
+  known.decode = 8e9;
+  const auto gpu = predict(encoded, cuda, known);
+  EXPECT_DOUBLE_EQ(gpu->seconds, 0.5 + 10);
+  EXPECT_EQ(gpu->stage, "decode");
+  EXPECT_GT(predict(encoded, cpu, known)->seconds, gpu->seconds) << "the cores also compute";
+}
+
+TEST(WorkOf, WhatIsEncodedIsDecoded) {
+  ooc::Stats pass;
+  pass.outcome.bytes = 1000;
+  pass.layout.decodes = true;
+  const Workload work = work_of(pass, cuda, false);
+  EXPECT_EQ(work.decoded, 1000);
+  EXPECT_EQ(work.from_disk, 0);
+  EXPECT_EQ(work.from_page_cache, 0);
+  EXPECT_EQ(work.to_device, 1000);
+}
+
 TEST(WorkOf, WhatTheDeviceKeepsIsNotReadAgain) {
   ooc::Stats pass;
   pass.outcome.bytes = 1000;

@@ -65,6 +65,15 @@ TEST(ChooseDevice, TakesOneWhereOthersDoNotHelp) {
   EXPECT_EQ(choose_device(gpus, work(0, 1e9), server()).devices, gpus);
 }
 
+TEST(ChooseDevice, TakesOneWhereDecodingIsSlower) {
+  DeviceRates rates = server();
+  rates.cpu.decode = rates.gpu.decode = 16e9;
+  const Task task{.work = {.decoded = 600e9, .to_device = 600e9, .through_kernel = 600e9}};
+  const std::vector<DeviceName> gpus{all_devices.begin(), all_devices.begin() + 2};
+  EXPECT_EQ(choose_device(gpus, task, rates).reason,
+            "cuda:0 alone (decoding, with about 16.0 GB/s, is slower than it)");
+}
+
 TEST(ChooseDevice, TakesAsManyGpusAsThePageCacheFeeds) {
   std::vector<DeviceName> gpus;
   for (int i = 0; i < 4; ++i) gpus.push_back({ooc::DeviceKind::cuda, i});

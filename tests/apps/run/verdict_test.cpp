@@ -68,6 +68,29 @@ TEST(Verdict, HolesComeFromNoDisk) {
             "idle 100 %; a faster disk would help");
 }
 
+TEST(Verdict, DecodingBounds) {
+  ooc::Stats stats = ten_seconds();
+  stats.layout.decodes = true;
+  stats.outcome.stored_bytes = 20'000'000'000;
+  stats.layout.page_cache_fraction.reset();
+  stats.timing.disk.busy = 10;
+  stats.timing.decode.busy = 9.5;
+  stats.timing.kernel.busy = 2;
+  EXPECT_EQ(verdict(stats, cuda, {}),
+            "decode-bound: 5.00 GB/s, 2.00 GB/s stored, busy 95 % (ceilings not measured: ooc-run "
+            "bench FILE); GPU idle 90 %, disk idle 95 %");
+  stats.timing.decode.busy = 2;
+  EXPECT_EQ(verdict(stats, cuda, ceilings_with_gpu()),
+            "disk-bound: 5.00 GB/s, 2.00 GB/s stored, busy 80 %; GPU idle 90 %; a faster disk "
+            "would help")
+      << "threads wait for stored bytes";
+  stats.layout.reads_inline = true;
+  stats.timing.disk.busy = 9;
+  stats.timing.decode.busy = 8;
+  EXPECT_EQ(verdict(stats, cpu, ceilings_with_gpu()),
+            "decode-bound: 5.00 GB/s, 2.00 GB/s stored, busy 80 %; more cores would help");
+}
+
 TEST(Verdict, CachedBytesComeFromThePageCache) {
   ooc::Stats stats = ten_seconds();
   stats.layout.page_cache_fraction = 1;

@@ -23,8 +23,13 @@ Stats first_pass() {
                   .chunk_bytes = 10,
                   .streams = 2,
                   .pool_bytes = 300};
-  stats.timing = {.seconds = 2, .startup_seconds = 1, .disk = {.busy = 3}, .kernel = {.busy = 4}};
-  stats.outcome = {.records = 250, .bytes = 1000, .checksum = "same", .remarks = {"x"}};
+  stats.timing = {.seconds = 2,
+                  .startup_seconds = 1,
+                  .disk = {.busy = 3},
+                  .decode = {.busy = 2},
+                  .kernel = {.busy = 4}};
+  stats.outcome = {
+      .records = 250, .bytes = 1000, .stored_bytes = 10, .checksum = "same", .remarks = {"x"}};
   return stats;
 }
 
@@ -35,9 +40,10 @@ Stats second_pass() {
                   .chunk_bytes = 20,
                   .streams = 4,
                   .pool_bytes = 200};
-  stats.timing = {.seconds = 5, .disk = {.busy = 1}, .kernel = {.busy = 16}};
+  stats.timing = {.seconds = 5, .disk = {.busy = 1}, .decode = {.busy = 3}, .kernel = {.busy = 16}};
   stats.outcome = {.records = 225,
                    .bytes = 900,
+                   .stored_bytes = 20,
                    .bytes_written = 7,
                    .partial = true,
                    .checksum = "same",
@@ -51,6 +57,8 @@ TEST(Stats, OfSeveralPassesAreAddedUp) {
   EXPECT_EQ(both.timing.seconds, 7);
   EXPECT_EQ(both.timing.startup_seconds, 1);
   EXPECT_EQ(both.timing.disk.busy, 4);
+  EXPECT_EQ(both.timing.decode.busy, 5);
+  EXPECT_EQ(both.outcome.stored_bytes, 30u);
   EXPECT_EQ(both.timing.kernel.busy, 4 * 2 + 16) << "as if the first pass had had four streams";
   EXPECT_EQ(both.outcome.passes, 2u);
   EXPECT_EQ(both.outcome.records, 225u);

@@ -249,6 +249,23 @@ TEST_P(ScatteredTest, ADamagedPieceIsAnErrorHoweverItIsRead) {
   });
 }
 
+TEST_P(ScatteredTest, CountsWhatIsStoredAndTheTimeOfDecoding) {
+  std::uint64_t stored_bytes = 0;
+  for (const char* const name : {"encoded-0", "encoded-1"}) {
+    stored_bytes += std::filesystem::file_size(dir_.path() / name);
+  }
+  Coordinator alone = coordinator();
+  for (const int passes : {1, 2}) {
+    Stats stats = fold(alone, test::RoundedSum{}, encoded_).stats;
+    if (passes == 2) stats += fold(alone, test::RoundedSum{}, encoded_).stats;
+    EXPECT_TRUE(stats.layout.decodes);
+    EXPECT_GT(stats.outcome.stored_bytes, 0u);
+    EXPECT_LE(stats.outcome.stored_bytes, passes * stored_bytes);
+    EXPECT_GT(stats.timing.decode.busy, 0);
+  }
+  EXPECT_FALSE(fold(alone, test::RoundedSum{}, data_).stats.layout.decodes);
+}
+
 TEST_P(ScatteredTest, JobsGoOnWhereTheyWereStopped) {
   std::swap(data_, pieces_);
   expect_halves_go_on();

@@ -40,7 +40,8 @@ class DirectReadAhead : public testing::Test {
   }
   Source source() const { return open_bytes(path_); }
   Layout layout(const Options& options) const {
-    const Workers workers{.lanes = 2, .reading_lanes = 2, .readers = 2, .writers = 2};
+    const Workers workers{
+        .lanes = 2, .reading_lanes = 2, .readers = 2, .writers = 2, .decoders = 2};
     const Source measured = source();
     const PassInput input{measured, 1};
     const Facts facts = measure_facts(facts_of(DeviceKind::cuda), true, {&input, 1}, {});

@@ -43,7 +43,7 @@ class LayoutTest : public testing::Test {
     return choose_layout(facts, wishes);
   }
 
-  Workers workers_{.lanes = 2, .reading_lanes = 6, .readers = 4, .writers = 2};
+  Workers workers_{.lanes = 2, .reading_lanes = 6, .readers = 4, .writers = 2, .decoders = 6};
 };
 
 }  // namespace ooc::detail::test

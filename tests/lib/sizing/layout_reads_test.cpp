@@ -45,6 +45,35 @@ TEST_F(LayoutTest, ReadsADiskThroughASmallPool) {
   EXPECT_LE(layout.reads.queue_depth * layout.reads.block_bytes, layout.slots * layout.slot_bytes);
 }
 
+TEST_F(LayoutTest, ChunksAndRequestsAreAsLongAsThePiecesThatAreDecoded) {
+  SourceFacts source = on_disk(8 * GiB);
+  source.needs_threads = true;
+  source.not_direct = NotDirect{"its pieces are decoded", {ErrorKind::usage, "not direct"}};
+  for (const DeviceKind device : {DeviceKind::cpu, DeviceKind::cuda}) {
+    source.piece_bytes = 16 * MiB;
+    const Layout layout = layout_for({}, device, source, needs_of(4));
+    EXPECT_EQ(layout.chunk_bytes, 16 * MiB);
+    EXPECT_EQ(layout.why_chunk, Reason{ReasonKind::chunk_for_pieces});
+    EXPECT_EQ(layout.reads.block_bytes, 16 * MiB);
+    EXPECT_EQ(layout.reads_inline, device == DeviceKind::cpu);
+    EXPECT_EQ(layout.reads.threads, workers_.decoders);
+    EXPECT_EQ(layout.reads.queue_depth, workers_.decoders + 2);
+    EXPECT_GE(layout.slots, layout.reads_inline ? layout.lanes : workers_.decoders + 2);
+    EXPECT_EQ(layout_for({.chunk_bytes = MiB}, device, source, needs_of(4)).chunk_bytes, MiB);
+    source.piece_bytes = 200 * MiB;
+    EXPECT_EQ(layout_for({}, device, source, needs_of(4)).chunk_bytes, 32 * MiB);
+    source.piece_bytes = 64 * KiB;
+    const Layout many = layout_for({}, device, source, needs_of(4));
+    EXPECT_NE(many.why_chunk, Reason{ReasonKind::chunk_for_pieces}) << "a chunk has many of them";
+    EXPECT_EQ(many.reads.block_bytes, 1 * MiB);
+  }
+  source.piece_bytes = 16 * MiB;
+  const Workers one = choose_workers({.threads = 1}, facts_of(DeviceKind::cpu), 8);
+  const Layout alone = layout_for({.threads = 1}, DeviceKind::cpu, one, source, needs_of(4));
+  EXPECT_EQ(alone.chunk_bytes, 16 * MiB);
+  EXPECT_TRUE(alone.reads_inline);
+}
+
 TEST_F(LayoutTest, LeavesRoomForMoreReadsOfALargeInput) {
   const Layout layout = layout_for({}, DeviceKind::cuda, on_disk(8 * GiB), needs_of(4));
   ASSERT_TRUE(layout.tuned_depth);

@@ -286,6 +286,12 @@ TEST_F(LayoutTest, SaysThatTheLimitLeavesRoomForFewerStreams) {
   EXPECT_EQ(why({.chunk_bytes = MiB, .memory_bytes = 3 * MiB}), ReasonKind::streams_within_limits);
 }
 
+TEST(Workers, AllCoresDecode) {
+  EXPECT_EQ(choose_workers({}, facts_of(DeviceKind::cuda), 16).decoders, 16u);
+  EXPECT_EQ(choose_workers({.threads = 6}, facts_of(DeviceKind::cuda), 16).decoders, 4u);
+  EXPECT_EQ(choose_workers({}, cpu_facts, 16).decoders, 16u);
+}
+
 TEST(Workers, AreAsManyAsAskedFor) {
   EXPECT_EQ(choose_workers({.streams = 3, .threads = 8}, facts_of(DeviceKind::cuda), 16).readers,
             5u);

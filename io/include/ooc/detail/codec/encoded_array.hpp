@@ -56,6 +56,9 @@ class EncodedArray {
   std::uint64_t size() const noexcept { return pieces_.empty() ? 0 : pieces_.back().end; }
   std::span<const File> files() const noexcept { return files_; }
 
+  /// Returns the size of the largest piece when it is decoded (bytes).
+  std::uint64_t most_decoded_bytes() const noexcept { return most_decoded_bytes_; }
+
   /// Returns a text that differs for other places of the pieces, and for other codecs.
   std::string fingerprint() const;
 
@@ -106,6 +109,7 @@ class EncodedArray {
   std::vector<Piece> pieces_;
   Encoding encoding_;
   std::string name_;
+  std::uint64_t most_decoded_bytes_ = 0;
   std::size_t most_kept_;  // decoded pieces
 
   mutable std::mutex mutex_;

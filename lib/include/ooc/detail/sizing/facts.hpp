@@ -34,7 +34,8 @@ struct SourceFacts {
   std::string server{};            // of a remote file, if there is one
   /// The source is a producer of unknown size, and `inputs` has more bytes than any producer.
   bool is_produced = false;
-  bool needs_threads = false;  // an array is among its files, which only threads read
+  bool needs_threads = false;     // an array is among its files, which only threads read
+  std::uint64_t piece_bytes = 0;  // of the largest piece that is decoded; 0: nothing is encoded
 
   std::uint64_t bytes() const;
 

@@ -28,6 +28,7 @@ struct Workers {
   std::size_t reading_lanes;  // streams, if each reads what it computes: as many, or more
   std::size_t readers;        // threads of an engine that reads
   std::size_t writers;        // threads of an engine that writes through the page cache
+  std::size_t decoders;       // threads of an engine that reads and decodes
   ReasonKind why_lanes = ReasonKind::stream_per_core;          // the reason for `lanes`
   ReasonKind why_reading_lanes = ReasonKind::stream_per_core;  // the reason for `reading_lanes`
 };

@@ -8,6 +8,7 @@ namespace ooc::detail::typical {
 inline constexpr double disk = 3e9;                 // direct I/O, either way
 inline constexpr double link = 50e9;                // of a GPU, each way
 inline constexpr double core_copies = 3.7e9;        // from the page cache, of a core while all copy
+inline constexpr double core_decodes = 1e9;         // of zstd, decoded
 inline constexpr double gpu_page_cache = 55e9;      // from the page cache to a GPU, all cores
 inline constexpr double all_gpu_page_cache = 80e9;  // the same, to several GPUs together
 inline constexpr double page_cache = 10e9;    // from the page cache, beside cores that multiply
