@@ -77,6 +77,7 @@ Task product_task(const ooc::Source& a, const ooc::Source& b) {
   Workload& work = task.work;
   work.from_disk += of_b.from_disk;
   work.from_page_cache += of_b.from_page_cache;
+  work.decoded += of_b.decoded;
   work.to_device += of_b.to_device;
   work.through_kernel += of_b.through_kernel;
   work.read_ahead = 0;  // matmul starts the GPU before it reads
