@@ -2,7 +2,7 @@
 
 #include <ooc/source.hpp>
 
-#include "dataset/beginning.hpp"
+#include "dataset/formats/beginning.hpp"
 #include "dataset/formats/formats.hpp"
 
 namespace ooc::detail {

@@ -9,11 +9,11 @@
 #include <system_error>
 #include <utility>
 
-#include "dataset/beginning.hpp"
+#include "base/shape.hpp"
+#include "dataset/formats/beginning.hpp"
 #include "dataset/formats/formats.hpp"
 #include "dataset/judge.hpp"
 #include "dataset/rest_producer.hpp"
-#include "dataset/shape.hpp"
 
 namespace ooc {
 

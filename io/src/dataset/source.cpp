@@ -7,8 +7,8 @@
 #include <limits>
 #include <utility>
 
+#include "base/shape.hpp"
 #include "dataset/formats/formats.hpp"
-#include "dataset/shape.hpp"
 
 namespace ooc {
 

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "dataset/shape.hpp"
+#include "base/shape.hpp"
 
 namespace ooc {
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "dataset/beginning.hpp"
+#include "dataset/formats/beginning.hpp"
 
 namespace ooc::detail {
 

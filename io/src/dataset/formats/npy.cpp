@@ -1,6 +1,6 @@
+#include "base/shape.hpp"
 #include "dataset/formats/formats.hpp"
 #include "dataset/formats/npy_type.hpp"
-#include "dataset/shape.hpp"
 
 #include <ooc/detail/base/letters.hpp>
 #include <ooc/detail/base/units.hpp>

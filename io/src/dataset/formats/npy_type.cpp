@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/shape.hpp"
 #include "base/struct_type.hpp"
 #include "dataset/formats/formats.hpp"
-#include "dataset/shape.hpp"
 
 namespace ooc::detail {
 namespace {

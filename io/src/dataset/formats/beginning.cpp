@@ -1,4 +1,4 @@
-#include "dataset/beginning.hpp"
+#include "dataset/formats/beginning.hpp"
 
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/dataset/sample.hpp>
