@@ -10,16 +10,23 @@ namespace ooc::detail {
 namespace {
 
 /// Returns the sizes that the codecs of a chain decode to. Throws Error(internal) if one of them
-/// but the last is not known.
-std::vector<std::uint64_t> sizes_of(const CodecChain& chain, std::uint64_t decoded) {
+/// is not known.
+std::vector<std::uint64_t> sizes_of(const CodecChain& chain, std::uint64_t encoded,
+                                    std::uint64_t decoded) {
   std::vector<std::uint64_t> sizes(chain.size(), decoded);
-  for (std::size_t i = chain.size(); i-- > 1;) {
-    const auto encoded = chain[i]->encoded_bytes(sizes[i]);
-    if (!encoded) {
-      throw Error(ErrorKind::internal,
-                  std::string(chain[i]->name()) + " is not first in its chain");
+  std::size_t first_known = chain.size() - 1;
+  for (; first_known != 0; --first_known) {
+    const auto before = chain[first_known]->encoded_bytes(sizes[first_known]);
+    if (!before) break;
+    sizes[first_known - 1] = *before;
+  }
+  for (std::size_t i = 0; i < first_known; ++i) {
+    const auto after = chain[i]->decoded_bytes(i == 0 ? encoded : sizes[i - 1]);
+    if (!after) {
+      throw Error(ErrorKind::internal, std::string(chain[first_known]->name()) +
+                                           " and another codec of its chain have any size");
     }
-    sizes[i - 1] = *encoded;
+    sizes[i] = *after;
   }
   return sizes;
 }
@@ -36,7 +43,7 @@ void decode(const CodecChain& chain, std::span<const std::byte> encoded,
     if (!decoded.empty()) std::memcpy(decoded.data(), encoded.data(), decoded.size());
     return;
   }
-  const std::vector<std::uint64_t> sizes = sizes_of(chain, decoded.size());
+  const std::vector<std::uint64_t> sizes = sizes_of(chain, encoded.size(), decoded.size());
   std::vector<std::byte> before, after;  // of the codec that is next, if it is not the last
   for (std::size_t i = 0; i + 1 < chain.size(); ++i) {
     after.resize(sizes[i]);

@@ -26,27 +26,46 @@ EncodedArray::EncodedArray(std::vector<File> files, std::vector<Piece> pieces, E
       pieces_(std::move(pieces)),
       encoding_(std::move(encoding)),
       name_(std::move(name)),
-      most_kept_(2 * std::max(std::thread::hardware_concurrency(), 1u) + 2) {
+      grid_(encoding_.row),
+      most_kept_((2 * std::max(std::thread::hardware_concurrency(), 1u) + 2) * grid_.tiles()) {
   const auto is_encoded = [](const File& file) { return file.encoded() != nullptr; };
-  if (encoding_.fill.empty() || std::ranges::any_of(files_, is_encoded)) {
-    throw Error(ErrorKind::internal, name_ + ": has no fill value, or files that are encoded");
+  const bool cuts_tiles = !encoding_.row.empty() && encoding_.whole_bytes == 0;
+  if (encoding_.fill.empty() || cuts_tiles || pieces_.size() % grid_.tiles() != 0 ||
+      std::ranges::any_of(files_, is_encoded)) {
+    throw Error(ErrorKind::internal,
+                name_ + ": has no fill value, or tiles that are not whole, or encoded files");
   }
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
-    const auto& [end, offset, bytes, file] = pieces_[i];
-    const std::uint64_t begin = begin_of(i);
-    if (end <= begin) throw bad_piece(name_, i, "has no bytes in the array");
-    most_decoded_bytes_ = std::max(most_decoded_bytes_, decoded_bytes(i));
-    if (bytes == 0) continue;
-    if (encoding_.whole_bytes != 0 && end - begin > encoding_.whole_bytes) {
-      throw bad_piece(name_, i, "has more bytes in the array than it decodes to");
-    }
-    if (decoded_bytes(i) > most_piece_bytes || bytes > most_piece_bytes) {
-      throw bad_piece(name_, i, "is larger than " + std::to_string(most_piece_bytes) + " bytes");
-    }
-    if (file >= files_.size() || offset > files_[file].size() ||
-        bytes > files_[file].size() - offset) {
-      throw bad_piece(name_, i, "is not in its file");
-    }
+    check(i);
+    longest_band_ = std::max(longest_band_, pieces_[i].end - begin_of(i));
+  }
+}
+
+/// Throws Error(bad_input) unless a piece can be read.
+void EncodedArray::check(std::size_t piece) const {
+  const auto& [end, offset, bytes, file] = pieces_[piece];
+  const std::uint64_t begin = begin_of(piece), rows = (end - begin) / grid_.row_bytes();
+  const bool ends_with_band = end == pieces_[piece - tile_of(piece)].end;
+  if (end <= begin || !ends_with_band || (end - begin) % grid_.row_bytes() != 0) {
+    throw bad_piece(name_, piece, "has no bytes in the array");
+  }
+  if (grid_.tiles() > 1 && end - begin > most_piece_bytes) {
+    throw bad_piece(name_, piece,
+                    "is of a band of more than " + std::to_string(most_piece_bytes) + " bytes");
+  }
+  if (bytes == 0) return;
+  std::uint64_t needed = 0;
+  if (encoding_.whole_bytes != 0 &&
+      (__builtin_mul_overflow(rows, grid_.tile_row_bytes(), &needed) ||
+       needed > encoding_.whole_bytes)) {
+    throw bad_piece(name_, piece, "has more bytes in the array than it decodes to");
+  }
+  if (decoded_bytes(piece) > most_piece_bytes || bytes > most_piece_bytes) {
+    throw bad_piece(name_, piece, "is larger than " + std::to_string(most_piece_bytes) + " bytes");
+  }
+  if (file >= files_.size() || offset > files_[file].size() ||
+      bytes > files_[file].size() - offset) {
+    throw bad_piece(name_, piece, "is not in its file");
   }
 }
 
@@ -58,6 +77,9 @@ std::string EncodedArray::fingerprint() const {
     text += " " + std::to_string(codec->name().size()) + " " + std::string(codec->name());
   }
   text.append(reinterpret_cast<const char*>(encoding_.fill.data()), encoding_.fill.size());
+  for (const auto& [length, tile] : encoding_.row) {
+    text += " " + std::to_string(length) + " " + std::to_string(tile);
+  }
   for (const Piece& piece : pieces_) {
     for (const std::uint64_t number :
          {piece.end, piece.offset, piece.bytes, std::uint64_t{piece.file}}) {
@@ -67,6 +89,7 @@ std::string EncodedArray::fingerprint() const {
   return text;
 }
 
+/// Returns the index of the first piece of the band that has a byte.
 std::size_t EncodedArray::index_of(std::uint64_t byte) const noexcept {
   const auto found = std::ranges::upper_bound(pieces_, byte, {}, &Piece::end);
   return static_cast<std::size_t>(found - pieces_.begin());
@@ -79,26 +102,37 @@ std::uint64_t EncodedArray::decoded_bytes(std::size_t piece) const noexcept {
 
 std::uint64_t EncodedArray::end_of_request(std::uint64_t begin, std::uint64_t most) const noexcept {
   assert(begin < most && most <= size());
-  const std::size_t last = index_of(most - 1);
+  const std::size_t last = index_of(most - 1);  // a piece of the last band
   if (pieces_[last].end == most) return most;
   return begin_of(last) > begin ? begin_of(last) : pieces_[last].end;
 }
 
 void EncodedArray::read(std::uint64_t offset, std::span<std::byte> memory) const {
   assert(offset + memory.size() <= size());
-  for (std::size_t piece = memory.empty() ? 0 : index_of(offset); !memory.empty(); ++piece) {
+  std::size_t piece = memory.empty() ? 0 : index_of(offset);
+  while (!memory.empty()) {
     const std::uint64_t begin = begin_of(piece), end = pieces_[piece].end;
-    const auto part = memory.first(std::min<std::uint64_t>(memory.size(), end - offset));
-    if (pieces_[piece].bytes == 0) {
-      fill(offset, part);
-    } else if (part.size() == decoded_bytes(piece) && !is_kept(piece)) {
-      decode(piece, part);
-    } else {
-      copy_part(piece, offset - begin, part);
+    const auto bytes = memory.first(std::min<std::uint64_t>(memory.size(), end - offset));
+    for (std::size_t tile = 0; tile < grid_.tiles(); ++tile) {
+      read_piece(piece++, {offset - begin, bytes});
     }
-    offset += part.size();
-    memory = memory.subspan(part.size());
+    offset += bytes.size();
+    memory = memory.subspan(bytes.size());
   }
+}
+
+/// Reads what a piece has of a part of its band.
+void EncodedArray::read_piece(std::size_t piece, Part part) const {
+  if (pieces_[piece].bytes == 0) {
+    const std::uint64_t band = begin_of(piece);
+    const auto fill_run = [&](std::uint64_t from, std::uint64_t, std::uint64_t bytes) {
+      fill(band + from, part.memory.subspan(from - part.begin, bytes));
+    };
+    return grid_.visit_runs(tile_of(piece), part.begin, part.end(), fill_run);
+  }
+  const bool is_all = grid_.tiles() == 1 && part.memory.size() == decoded_bytes(piece);
+  if (is_all && !is_kept(piece)) return decode(piece, part.memory);
+  copy_part(piece, part);
 }
 
 /// Writes the repeated fill value, whose first byte is byte 0 of the array.
@@ -118,9 +152,14 @@ void EncodedArray::fill(std::uint64_t offset, std::span<std::byte> memory) const
 void EncodedArray::decode(std::size_t piece, std::span<std::byte> memory) const {
   thread_local std::vector<std::byte> stored;  // used again and again
   const Piece& place = pieces_[piece];
+  stored_bytes_ += place.bytes;
+  if (encoding_.chain.empty() && place.bytes == memory.size()) {
+    read_exactly(files_[place.file], place.offset, memory);
+    ++decoded_pieces_;
+    return;
+  }
   stored.resize(place.bytes);
   read_exactly(files_[place.file], place.offset, stored);
-  stored_bytes_ += place.bytes;
   const auto began = std::chrono::steady_clock::now();
   try {
     detail::decode(encoding_.chain, stored, memory);
@@ -154,13 +193,15 @@ bool EncodedArray::is_kept(std::size_t piece) const {
 
 /// The caller holds the lock.
 std::shared_ptr<EncodedArray::Decoded> EncodedArray::find(std::size_t piece) const {
-  const auto found = std::ranges::find(kept_, piece, [](const auto& each) { return each->index; });
-  return found == kept_.end() ? nullptr : *found;
+  const auto found = kept_.find(piece);
+  return found == kept_.end() ? nullptr : found->second;
 }
 
-/// Copies a part of a piece, which is decoded unless it is kept.
-void EncodedArray::copy_part(std::size_t piece, std::uint64_t from,
-                             std::span<std::byte> memory) const {
+/// Copies what a piece has of a part of its band. The piece is decoded unless it is kept.
+void EncodedArray::copy_part(std::size_t piece, Part part) const {
+  const std::size_t tile = tile_of(piece);
+  const std::uint64_t copied = grid_.bytes_in(tile, part.begin, part.end());
+  if (copied == 0) return;
   std::unique_lock lock(mutex_);
   for (;;) {
     const std::shared_ptr<Decoded> kept = find(piece);
@@ -170,10 +211,13 @@ void EncodedArray::copy_part(std::size_t piece, std::uint64_t from,
       if (!decode_ahead(piece, lock)) decoded_.wait(lock);
     } else {
       lock.unlock();
-      std::memcpy(memory.data(), kept->bytes.get() + from, memory.size());
+      const auto copy_run = [&](std::uint64_t from, std::uint64_t in_tile, std::uint64_t bytes) {
+        std::memcpy(part.memory.data() + (from - part.begin), kept->bytes.get() + in_tile, bytes);
+      };
+      grid_.visit_runs(tile, part.begin, part.end(), copy_run);
       lock.lock();
-      const std::uint64_t read = kept->add_read(from, from + memory.size());
-      if (read == pieces_[piece].end - begin_of(piece)) std::erase(kept_, kept);
+      kept->unread_bytes -= std::min(kept->unread_bytes, copied);
+      if (kept->unread_bytes == 0 && find(piece) == kept) kept_.erase(piece);
       return;
     }
   }
@@ -182,21 +226,21 @@ void EncodedArray::copy_part(std::size_t piece, std::uint64_t from,
 /// Decodes a piece that is not kept, without the lock, which the caller holds.
 void EncodedArray::decode_and_keep(std::size_t piece, std::unique_lock<std::mutex>& lock) const {
   const auto mine = std::make_shared<Decoded>();
-  mine->index = piece;
-  if (kept_.size() >= most_kept_) {  // parts of the oldest will perhaps never be read
-    const auto oldest =
-        std::ranges::find(kept_, true, [](const auto& kept) { return kept->is_ready; });
-    if (oldest != kept_.end()) kept_.erase(oldest);
+  if (kept_.size() >= most_kept_) {  // parts of the first will perhaps never be read
+    const auto first =
+        std::ranges::find_if(kept_, [](const auto& kept) { return kept.second->is_ready; });
+    if (first != kept_.end()) kept_.erase(first);
   }
-  kept_.push_back(mine);
+  kept_.emplace(piece, mine);
   lock.unlock();
   try {
+    mine->unread_bytes = grid_.bytes_in(tile_of(piece), 0, pieces_[piece].end - begin_of(piece));
     const std::uint64_t bytes = decoded_bytes(piece);
     mine->bytes = std::make_unique_for_overwrite<std::byte[]>(bytes);
     decode(piece, {mine->bytes.get(), bytes});
   } catch (...) {
     lock.lock();
-    std::erase(kept_, mine);
+    kept_.erase(piece);
     decoded_.notify_all();
     throw;
   }
@@ -221,23 +265,6 @@ bool EncodedArray::decode_ahead(std::size_t piece, std::unique_lock<std::mutex>&
     return true;
   }
   return false;
-}
-
-std::uint64_t EncodedArray::Decoded::add_read(std::uint64_t from, std::uint64_t to) {
-  read.emplace_back(from, to);
-  std::ranges::sort(read);
-  std::size_t last = 0;
-  for (std::size_t i = 1; i < read.size(); ++i) {
-    if (read[i].first <= read[last].second) {
-      read[last].second = std::max(read[last].second, read[i].second);
-    } else {
-      read[++last] = read[i];
-    }
-  }
-  read.resize(last + 1);
-  std::uint64_t all = 0;
-  for (const auto& [begin, end] : read) all += end - begin;
-  return all;
 }
 
 EncodedArray::Work EncodedArray::work() const noexcept {

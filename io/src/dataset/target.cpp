@@ -43,8 +43,9 @@ void refuse_files(const Target& target, const struct stat& output, std::span<con
   for (const File& file : files) {
     if (file.encoded() != nullptr) refuse_files(target, output, file.encoded()->files());
     struct stat input {};
-    const bool same = ::fstat(file.buffered(), &input) == 0 && input.st_dev == output.st_dev &&
-                      input.st_ino == output.st_ino;
+    const bool is_known = file.is_unopened() ? ::stat(file.path().c_str(), &input) == 0
+                                             : ::fstat(file.buffered(), &input) == 0;
+    const bool same = is_known && input.st_dev == output.st_dev && input.st_ino == output.st_ino;
     if (!same) continue;
     std::string message = target.path.string() + ": is the input";
     if (file.path() != target.path) message += " " + file.path().string() + " by another name";

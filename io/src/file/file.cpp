@@ -190,6 +190,30 @@ File File::of_pieces(std::shared_ptr<const EncodedArray> array) {
   return file;
 }
 
+File File::unopened(std::filesystem::path path, const struct stat& status) {
+  File file;
+  file.path_ = std::move(path);
+  file.size_ = static_cast<std::uint64_t>(status.st_size);
+  file.opened_ = status;
+  file.is_unopened_ = true;
+  return file;
+}
+
+File File::reopened() const {
+  const DiskCall waits;
+  File file;
+  file.path_ = path_;
+  file.size_ = size_;
+  file.opened_ = opened_;
+  file.buffered_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+  if (file.buffered_ < 0 && errno == ENOENT) {
+    throw changed_error(path_, "it has been removed or renamed");
+  }
+  if (file.buffered_ < 0) throw cannot_open(path_, errno);
+  if (!file.is_in_its_place()) throw changed_error(path_, "another file has taken its name");
+  return file;
+}
+
 void File::open_direct() {
   if (size_ < page_bytes) {
     why_not_direct_ = "it is smaller than a page";
@@ -285,6 +309,7 @@ File::File(File&& other) noexcept
       disk_errno_(other.disk_errno_),
       memory_(other.memory_),
       is_on_device_(other.is_on_device_),
+      is_unopened_(other.is_unopened_),
       remote_(std::move(other.remote_)),
       encoded_(std::move(other.encoded_)) {}
 
@@ -298,6 +323,7 @@ File& File::operator=(File&& other) noexcept {
   std::swap(disk_errno_, other.disk_errno_);
   std::swap(memory_, other.memory_);
   std::swap(is_on_device_, other.is_on_device_);
+  std::swap(is_unopened_, other.is_unopened_);
   std::swap(remote_, other.remote_);
   std::swap(encoded_, other.encoded_);
   return *this;
@@ -318,6 +344,11 @@ void read_exactly(const File& file, std::uint64_t offset, std::span<std::byte> m
   if (file.memory() != nullptr) {
     if (!memory.empty()) std::memcpy(memory.data(), file.memory() + offset, memory.size());
     return;
+  }
+  if (file.is_unopened()) {
+    const File opened = file.reopened();
+    read_exactly(opened, offset, memory);
+    return opened.check_unchanged();
   }
   while (!memory.empty()) {
     const DiskCall waits;

@@ -205,6 +205,11 @@ FileIdentity detail::identity_of(const File& file) {
                         .modified_ns = file.modified_ns(),
                         .hash = xxh3_64(bytes)};
   };
+  if (file.is_unopened()) {
+    append_bytes(bytes, file.size());
+    append_bytes(bytes, file.modified_ns());
+    return identity();
+  }
   const auto add = [&](std::uint64_t offset, std::uint64_t most) {
     append_span(bytes, read_range(file, offset, std::min(most, file.size() - offset)));
   };

@@ -57,11 +57,60 @@ TEST(CodecChain, WithoutCodecsCopies) {
                [&] { decode({}, bytes, std::span(found).first(999)); });
 }
 
-TEST(CodecChain, OnlyTheFirstMayHaveAnySize) {
-  const CodecChain chain{std::make_shared<Inverted>(), std::make_shared<RunLengths>()};
+TEST(CodecChain, OnlyOneMayHaveAnySize) {
+  const CodecChain chain{std::make_shared<RunLengths>(), std::make_shared<RunLengths>()};
   Bytes found(10);
-  expect_error(ErrorKind::internal, "run lengths is not first in its chain",
+  expect_error(ErrorKind::internal, "run lengths and another codec",
                [&] { decode(chain, some_bytes(9), found); });
+}
+
+/// Returns bytes with the CRC-32C of "123456789", a common check.
+Bytes checked_digits() {
+  Bytes bytes;
+  for (const char digit : {'1', '2', '3', '4', '5', '6', '7', '8', '9'}) {
+    bytes.push_back(std::byte(digit));
+  }
+  for (const unsigned byte : {0x83u, 0x92u, 0x06u, 0xe3u}) bytes.push_back(std::byte(byte));
+  return bytes;
+}
+
+TEST(Crc32c, FindsAnyByteThatDiffers) {
+  const Bytes good = checked_digits();
+  Bytes found(9);
+  decode({crc32c_codec()}, good, found);
+  EXPECT_TRUE(std::ranges::equal(found, std::span(good).first(9)));
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    Bytes bad = good;
+    bad[i] ^= std::byte{1};
+    expect_error(ErrorKind::bad_input, "crc32c: the checksum differs",
+                 [&] { decode({crc32c_codec()}, bad, found); });
+  }
+  expect_error(ErrorKind::bad_input, "crc32c: 3 bytes are stored for 0 and a checksum", [&] {
+    decode({crc32c_codec()}, std::span(good).first(3), std::span(found).first(0));
+  });
+}
+
+/// Adds four bytes, whose values are not looked at.
+class Longer final : public Codec {
+ public:
+  std::string_view name() const noexcept override { return "longer"; }
+  std::optional<std::uint64_t> decoded_bytes(std::uint64_t encoded) const noexcept override {
+    return encoded - 4;
+  }
+  void decode(std::span<const std::byte> encoded, std::span<std::byte> decoded) const override {
+    std::ranges::copy(encoded.first(decoded.size()), decoded.begin());
+  }
+};
+
+TEST(CodecChain, SizesAreKnownFromBothSides) {
+  const CodecChain chain{std::make_shared<Longer>(), std::make_shared<RunLengths>(),
+                         std::make_shared<Inverted>()};
+  const Bytes bytes = some_bytes(500);
+  Bytes encoded = RunLengths::encode(Inverted::encode(bytes));
+  encoded.resize(encoded.size() + 4);
+  Bytes found(bytes.size());
+  decode(chain, encoded, found);
+  EXPECT_TRUE(found == bytes);
 }
 
 class ZstdTest : public testing::Test {

@@ -158,6 +158,55 @@ TEST_F(EncodedArrayTest, AThreadThatWaitsDecodesTheNextPiece) {
   EXPECT_EQ(array.work().decoded_pieces, 2u);
 }
 
+/// Returns an array of 100 rows of 30 bytes, in tiles of 7 rows and 8 bytes, some of them missing.
+std::shared_ptr<const EncodedArray> tiled(const test::TempDir& directory, const Bytes& bytes) {
+  constexpr std::uint64_t rows = 100, row_bytes = 30, tile_rows = 7, tile_bytes = 8;
+  std::vector<EncodedArray::Piece> pieces;
+  Bytes stored;
+  for (std::uint64_t row = 0; row < rows; row += tile_rows) {
+    for (std::uint64_t column = 0; column < row_bytes; column += tile_bytes) {
+      Bytes tile(tile_rows * tile_bytes, std::byte{99});
+      bool is_zero = true;
+      for (std::uint64_t i = 0; i < tile.size(); ++i) {
+        const std::uint64_t y = row + i / tile_bytes, x = column + i % tile_bytes;
+        if (y >= rows || x >= row_bytes) continue;
+        tile[i] = bytes[y * row_bytes + x];
+        is_zero &= tile[i] == std::byte{};
+      }
+      const Bytes encoded = test::RunLengths::encode(tile);
+      pieces.push_back({std::min(row + tile_rows, rows) * row_bytes, stored.size(),
+                        is_zero ? 0 : encoded.size()});
+      stored.insert(stored.end(), encoded.begin(), encoded.end());
+    }
+  }
+  std::vector<File> files;
+  files.push_back(File::open(directory.write("tiles", stored)));
+  return std::make_shared<const EncodedArray>(
+      std::move(files), std::move(pieces),
+      EncodedArray::Encoding{.chain = {std::make_shared<test::RunLengths>()},
+                             .whole_bytes = tile_rows * tile_bytes,
+                             .row = {{row_bytes, tile_bytes}}},
+      "tiles");
+}
+
+TEST_F(EncodedArrayTest, TilesAreReadInTheOrderOfRows) {
+  const Bytes bytes = some_bytes(3000);
+  for (const std::size_t threads : {1u, 3u}) {
+    for (const std::size_t part : {1u, 13u, 210u, 211u, 1000u, 3000u}) {
+      const auto array = tiled(dir_, bytes);
+      EXPECT_TRUE(read_in_parts(*array, threads, part) == bytes) << part;
+      const std::uint64_t decoded = array->work().decoded_pieces;
+      EXPECT_GE(decoded, 30u);
+      EXPECT_LE(decoded, threads == 1 ? 15u * 4u : 15u * 4u + 3u) << part;
+      Bytes again(bytes.size());  // all tiles have been given up, so each is decoded once more
+      array->read(0, again);
+      EXPECT_TRUE(again == bytes);
+      EXPECT_LE(array->work().decoded_pieces, 2 * decoded + 3) << part;
+    }
+  }
+  EXPECT_EQ(tiled(dir_, bytes)->end_of_request(0, 500), 420u);
+}
+
 TEST_F(EncodedArrayTest, RequestsEndWithPieces) {
   const auto array = encode_pieces(dir_.path(), some_bytes(100), {10, 20, 90, 100});
   EXPECT_EQ(array->end_of_request(0, 10), 10u);
@@ -187,12 +236,12 @@ TEST_F(EncodedArrayTest, SaysWhichPieceIsDamaged) {
 
 TEST_F(EncodedArrayTest, RefusesPiecesThatCannotBe) {
   const auto refused = [&](const std::string& what, std::vector<EncodedArray::Piece> pieces,
-                           std::uint64_t whole_bytes = 0) {
+                           std::uint64_t whole_bytes = 0, std::vector<TileGrid::Side> row = {}) {
     std::vector<File> files;
     files.push_back(File::open(dir_.write("x", std::string(100, 'x'))));
     expect_error(ErrorKind::bad_input, what, [&] {
-      const EncodedArray array(std::move(files), std::move(pieces), {.whole_bytes = whole_bytes},
-                               "hostile");
+      const EncodedArray array(std::move(files), std::move(pieces),
+                               {.whole_bytes = whole_bytes, .row = std::move(row)}, "hostile");
     });
   };
   constexpr std::uint64_t huge = ~std::uint64_t{0};
@@ -205,6 +254,12 @@ TEST_F(EncodedArrayTest, RefusesPiecesThatCannotBe) {
   refused("piece 0 is larger than", {{10, 0, huge}});
   refused("piece 0 is larger than", {{10, 0, 10}}, huge);
   refused("has more bytes in the array than it decodes to", {{10, 0, 10}}, 9);
+  const std::vector<TileGrid::Side> row{{4, 3}};
+  refused("piece 1 has no bytes in the array", {{8, 0, 10}, {9, 0, 10}}, 100, row);
+  refused("piece 0 has no bytes in the array", {{9, 0, 10}, {9, 0, 10}}, 100, row);
+  refused("piece 0 has more bytes in the array than it", {{8, 0, 10}, {8, 0, 10}}, 5, row);
+  refused("piece 0 is of a band of more than",
+          {{std::uint64_t{1} << 40, 0, 0}, {std::uint64_t{1} << 40, 0, 0}}, 100, row);
 }
 
 TEST_F(EncodedArrayTest, HasAnotherFingerprintForOtherPlaces) {

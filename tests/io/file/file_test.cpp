@@ -44,6 +44,27 @@ TEST(File, ReadsDirectlyWhereThereIsADisk) {
   EXPECT_EQ(file.why_not_direct(), "");
 }
 
+TEST(File, IsOpenedByEachReadIfItWasOnlySeen) {
+  const TempDir directory;
+  const auto bytes = test::random_bytes(5000, 1);
+  const auto path = directory.write("data.bin", bytes);
+  struct stat status {};
+  ASSERT_EQ(::stat(path.c_str(), &status), 0);
+  const File file = File::unopened(path, status);
+  EXPECT_TRUE(file.is_unopened());
+  EXPECT_EQ(file.size(), bytes.size());
+  EXPECT_EQ(file.buffered(), -1);
+  std::vector<std::byte> found(1000);
+  read_exactly(file, 3000, found);
+  EXPECT_TRUE(std::equal(found.begin(), found.end(), bytes.begin() + 3000));
+  const auto read = [&] { read_exactly(file, 0, found); };
+  directory.write("other", bytes);
+  std::filesystem::rename(directory.path() / "other", path);
+  expect_error(ErrorKind::input_changed, "data.bin: changed while it was read", read);
+  std::filesystem::remove(path);
+  expect_error(ErrorKind::input_changed, "data.bin: changed while it was read", read);
+}
+
 TEST(File, MayWaitForItsDisk) {
   const TempDir dir;
   const auto path = dir.path() / "data";

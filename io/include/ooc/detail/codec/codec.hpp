@@ -26,13 +26,18 @@ class Codec {
     return {};
   }
 
+  /// Returns the size of the decoded bytes, given that of the encoded ones, if it does not depend
+  /// on the bytes.
+  virtual std::optional<std::uint64_t> decoded_bytes(std::uint64_t /*encoded*/) const noexcept {
+    return {};
+  }
+
   /// Decodes `encoded` into all of `decoded`. Throws Error(bad_input) if the bytes are not valid,
   /// or make more or fewer bytes.
   virtual void decode(std::span<const std::byte> encoded, std::span<std::byte> decoded) const = 0;
 };
 
-/// Codecs in the order of decoding. The size that each but the first decodes from does not depend
-/// on the bytes.
+/// Codecs in the order of decoding. The sizes of one of them, at most, depend on the bytes.
 using CodecChain = std::vector<std::shared_ptr<const Codec>>;
 
 /// Decodes with all codecs of a chain, one after another; copies if there is none. Throws Error as
@@ -43,5 +48,12 @@ void decode(const CodecChain& chain, std::span<const std::byte> encoded,
 /// Returns the codec of Zstandard: one frame or several, one after another. libzstd is loaded when
 /// it is asked for first. Throws Error(usage) if it is not on this machine.
 std::shared_ptr<const Codec> zstd_codec();
+
+/// Returns the codec of gzip: one member. libdeflate is loaded when it is asked for first. Throws
+/// Error(usage) if it is not on this machine.
+std::shared_ptr<const Codec> gzip_codec();
+
+/// Returns the codec that verifies and removes a CRC-32C of four bytes behind the others.
+std::shared_ptr<const Codec> crc32c_codec();
 
 }  // namespace ooc::detail

@@ -40,6 +40,10 @@ class File {
   /// Returns a file whose bytes are those of an array in encoded pieces. It has no descriptors.
   static File of_pieces(std::shared_ptr<const EncodedArray> array);
 
+  /// Returns a regular file that was seen in a directory, with the status that it had. It has no
+  /// descriptors: read_exactly() opens it, reads, checks that it is as it was, and closes it.
+  static File unopened(std::filesystem::path path, const struct stat& status);
+
   /// Takes the open file over; `other` has none afterwards.
   File(File&& other) noexcept;
   /// Exchanges the open files.
@@ -69,7 +73,15 @@ class File {
   /// Returns the array in encoded pieces; null for a file.
   const EncodedArray* encoded() const noexcept { return encoded_.get(); }
 
-  /// Returns the descriptor for reads through the page cache; -1 for a remote file or an array.
+  /// True if each read opens the file.
+  bool is_unopened() const noexcept { return is_unopened_; }
+
+  /// Opens a file of which only the status is known. Throws Error: `input`; `input_changed` if it
+  /// is not there any more.
+  File reopened() const;
+
+  /// Returns the descriptor for reads through the page cache; -1 if the file is remote or not open,
+  /// or for an array.
   int buffered() const noexcept { return buffered_; }
 
   /// Returns the descriptor for direct reads, or -1.
@@ -120,6 +132,7 @@ class File {
   int disk_errno_ = 0;
   const std::byte* memory_ = nullptr;           // an array instead of a file
   bool is_on_device_ = false;                   // the array is in the memory of a GPU
+  bool is_unopened_ = false;                    // each read opens it
   std::shared_ptr<const RemoteObject> remote_;  // shared with requests of HttpEngine
   std::shared_ptr<const EncodedArray> encoded_;
 };

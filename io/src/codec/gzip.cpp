@@ -1,0 +1,62 @@
+#include <ooc/detail/base/shared_library.hpp>
+#include <ooc/detail/codec/codec.hpp>
+#include <ooc/error.hpp>
+
+#include <array>
+
+namespace ooc::detail {
+
+namespace {
+
+/// The functions of libdeflate, whose interface has been stable since version 1.0.
+struct Deflate {
+  using Context = void;
+
+  SharedLibrary library{"libdeflate", std::array{"libdeflate.so.0"}, ErrorKind::usage,
+                        "install it (apt-get install libdeflate0)"};
+  Context* (*make_context)() = library.function<Context*()>("libdeflate_alloc_decompressor");
+  void (*free_context)(Context*) = library.function<void(Context*)>("libdeflate_free_decompressor");
+  /// Succeeds, which is 0, only if the decoded bytes fill the room, because of the null pointer
+  /// that takes the place of their number.
+  int (*decompress)(Context*, const void*, std::size_t, void*, std::size_t, std::size_t*) =
+      library.function<int(Context*, const void*, std::size_t, void*, std::size_t, std::size_t*)>(
+          "libdeflate_gzip_decompress");
+};
+
+class GzipCodec final : public Codec {
+ public:
+  std::string_view name() const noexcept override { return "gzip"; }
+
+  void decode(std::span<const std::byte> encoded, std::span<std::byte> decoded) const override {
+    const int failed = deflate_.decompress(context(), encoded.data(), encoded.size(),
+                                           decoded.data(), decoded.size(), nullptr);
+    if (failed == 0) return;
+    throw Error(ErrorKind::bad_input, failed == 1 ? "gzip: these bytes are not valid"
+                                                  : "gzip: decodes to more or fewer bytes");
+  }
+
+ private:
+  /// Returns the memory for decompression of this thread, which is used again and again.
+  Deflate::Context* context() const {
+    struct Free {
+      void (*free_context)(Deflate::Context*);
+      void operator()(Deflate::Context* context) const { free_context(context); }
+    };
+    thread_local std::unique_ptr<Deflate::Context, Free> context(nullptr,
+                                                                 Free{deflate_.free_context});
+    if (context == nullptr) context.reset(deflate_.make_context());
+    if (context == nullptr) throw Error(ErrorKind::memory, "there is no memory to decode gzip");
+    return context.get();
+  }
+
+  Deflate deflate_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Codec> gzip_codec() {
+  static const auto codec = std::make_shared<const GzipCodec>();
+  return codec;
+}
+
+}  // namespace ooc::detail
