@@ -1,5 +1,6 @@
 import gzip
 import io
+import json
 import os
 import pickle
 import socket
@@ -54,6 +55,27 @@ def test_raw_files_lists_and_patterns(values):
     np.testing.assert_array_equal(np.asarray(ooc.open("x.bin", np.float32)), array)
     with pytest.raises(FileNotFoundError, match="no file matches"):
         ooc.open("other-*.f32")
+
+
+def test_arrays_of_zarr_are_selected_by_their_names(tmp_path):
+    values = np.arange(12, dtype="<i2").reshape(3, 4)
+    group, array = tmp_path / "s.zarr", tmp_path / "s.zarr" / "x"
+    (array / "c" / "0").mkdir(parents=True)
+    (group / "zarr.json").write_text('{"zarr_format": 3, "node_type": "group"}')
+    (array / "zarr.json").write_text(json.dumps({
+        "zarr_format": 3, "node_type": "array", "shape": [3, 4], "data_type": "int16",
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [3, 2]}},
+        "chunk_key_encoding": {"name": "default"}, "fill_value": -1,
+        "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]}))
+    (array / "c" / "0" / "1").write_bytes(values[:, 2:].tobytes())
+    expected = values.copy()
+    expected[:, :2] = -1
+    lazy = ooc.open(f"{group}::x")
+    assert (lazy.shape, lazy.dtype) == ((3, 4), np.dtype("i2"))
+    np.testing.assert_array_equal(np.asarray(lazy), expected)
+    np.testing.assert_array_equal(np.asarray(lazy[1:]), expected[1:])
+    with pytest.raises(ooc.UsageError, match="has no array"):
+        ooc.open(f"{group}::y")
 
 
 def test_arrays_of_safetensors_are_selected_by_their_names(values):

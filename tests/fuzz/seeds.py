@@ -2,6 +2,7 @@
 """Writes the initial inputs of the fuzzers to the folder of a corpus: seeds.py FOLDER. All other
 inputs in corpus.tar.xz were found by fuzzing."""
 
+import json
 import struct
 import sys
 from pathlib import Path
@@ -146,6 +147,53 @@ SAFETENSORS = {
     "not_utf_8": safetensors("{" + array("\xff") + "}", b"abc"),
 }
 
+def zarr(chunk=b"", **members):
+    """Returns a zarr.json of 3 x 5 numbers, with other members, and the file of the first chunk."""
+    header = {"zarr_format": 3, "node_type": "array", "shape": [3, 5], "data_type": "uint8",
+              "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2, 4]}},
+              "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+              "fill_value": 0, "codecs": [{"name": "bytes"}]} | members
+    return json.dumps(header, separators=(",", ":")).encode() + b"\0" + chunk
+
+
+def shard(*places, location="end", codecs=("bytes",)):
+    """Returns members and a file of a shard of 2 x 2 chunks, with an index."""
+    index = b"".join(struct.pack("<QQ", *place) for place in places)
+    little = {"name": "bytes", "configuration": {"endian": "little"}}
+    options = {"chunk_shape": [1, 2], "codecs": list(codecs), "index_codecs": [little],
+               "index_location": location}
+    return {"chunk": bytes(range(8)) + index if location == "end" else index + bytes(range(8)),
+            "codecs": [{"name": "sharding_indexed", "configuration": options}]}
+
+
+MISSING = (2**64 - 1, 2**64 - 1)
+ZARR = {
+    "good": zarr(bytes(range(8))),
+    "good_group": b'{"zarr_format":3,"node_type":"group","attributes":{"a":[1,{}]}}',
+    "good_scalar": zarr(b"5", shape=[], chunk_grid={"name": "regular",
+                                                    "configuration": {"chunk_shape": []}}),
+    "good_big_endian": zarr(bytes(32), data_type="float32", fill_value="NaN", codecs=[
+        {"name": "bytes", "configuration": {"endian": "big"}}]),
+    "good_shard": zarr(**shard((0, 2), (2, 2), MISSING, (6, 2))),
+    "good_shard_index_first": zarr(**shard((64, 2), (66, 2), MISSING, (70, 2), location="start")),
+    "good_v2_names": zarr(bytes(8), chunk_key_encoding={"name": "v2"}),
+    "good_checksum": zarr(bytes(8) + bytes.fromhex("aa36918c"), codecs=["bytes", "crc32c"]),
+    "zstd": zarr(b"\x28\xb5\x2f\xfd", codecs=["bytes", "zstd"]),
+    "gzip": zarr(b"\x1f\x8b\x08", codecs=["bytes", "gzip"]),
+    "blosc": zarr(codecs=["bytes", "blosc"]),
+    "shard_beyond_the_end": zarr(**shard((2**63, 2**63), (2, 2), MISSING, (6, 2))),
+    "shard_without_bytes": zarr(**shard((0, 0), (2, 2), MISSING, (6, 2))),
+    "shard_in_shard": zarr(**shard(MISSING, codecs=(shard()["codecs"][0],))),
+    "shape_wraps": zarr(shape=[2**33, 2**33]),
+    "chunk_of_0": zarr(chunk_grid={"name": "regular", "configuration": {"chunk_shape": [0, 1]}}),
+    "chunks_2_60": zarr(shape=[2**60, 1]),
+    "fill_hex": zarr(data_type="float16", fill_value="0x7e00", codecs=[
+        {"name": "bytes", "configuration": {"endian": "little"}}]),
+    "key_twice": b'{"zarr_format":3,"zarr_format":3}',
+    "brackets": b'{"shape":' + b"[" * 900,
+    "understood": zarr(new={"must_understand": False}, other={}),
+}
+
 DTYPES = ("u1 u2 u4 u8 i1 i2 i4 i8 f2 f4 f8 bf16 <f4 >f4 =f4 |f4 |u1 <u1 >bf16 uint8 float64 "
           "bfloat16 >uint16 .u8 .f32 .bf16 .f4 f16 float F4 f4x <> < || bfloat161616161616 "
           ".float32 .half >u32 {x:f4,'a:b':>i2[3],:V4,'''':u1}").split()
@@ -207,6 +255,8 @@ for name, data in NPY.items():
     write("npy_header", name, data)
 for name, data in SAFETENSORS.items():
     write("safetensors_header", name, data)
+for name, data in ZARR.items():
+    write("zarr", name, data)
 for number, text in enumerate(DTYPES):
     write("dtype", f"seed_{number:02}", text.encode())
 for number, text in enumerate(SIZES):

@@ -8,6 +8,7 @@
 #include <ooc/detail/base/io_meter.hpp>
 #include <ooc/detail/base/repeats.hpp>
 #include <ooc/detail/base/units.hpp>
+#include <ooc/detail/codec/encoded_array.hpp>
 #include <ooc/detail/dataset/residency.hpp>
 #include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/detail/http/address.hpp>
@@ -33,6 +34,13 @@ FileFacts describe_file(const ooc::detail::File& file, const ooc::detail::Extent
     facts.why_not_direct = file.why_not_direct();
     return facts;
   }
+  facts.file_system = file_system_of(file.path());
+  facts.disk = block_device_of(file.path());
+  if (const ooc::detail::EncodedArray* const array = file.encoded()) {
+    for (const ooc::detail::File& stored : array->files()) facts.disk_bytes += stored.size();
+    facts.extents.why_not = facts.why_not_direct = file.why_not_direct();
+    return facts;
+  }
   const ooc::detail::DiskCall waits;
   struct stat status {};
   if (fstat(file.buffered(), &status) != 0) {
@@ -48,8 +56,6 @@ FileFacts describe_file(const ooc::detail::File& file, const ooc::detail::Extent
     facts.disk_bytes = file.size();
     facts.extents.why_not = "it is a disk, not a file";
   }
-  facts.file_system = file_system_of(file.path());
-  facts.disk = block_device_of(file.path());
   if (file.direct() < 0) facts.why_not_direct = file.why_not_direct();
   return facts;
 }

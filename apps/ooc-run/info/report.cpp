@@ -126,6 +126,9 @@ std::string format_text(const Info& info) {
   if (info.source.has_format(ooc::FileFormat::safetensors)) {
     return "safetensors, " + format_count(info.arrays.size(), "array");
   }
+  if (info.source.has_format(ooc::FileFormat::zarr)) {
+    return "Zarr, " + format_count(std::max<std::size_t>(info.arrays.size(), 1), "array");
+  }
   if (!info.source.has_format(ooc::FileFormat::npy)) return "several";
   const std::string& version = info.source.format_version;
   return (version.empty() ? ".npy of several versions" : ".npy, version " + version) +

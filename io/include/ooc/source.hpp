@@ -49,6 +49,7 @@ enum class FileFormat {
   automatic,    ///< one of those below; files of other formats are refused
   npy,          ///< a .npy file, whatever its name
   safetensors,  ///< a safetensors file, whatever its name
+  zarr,         ///< a directory of a Zarr store (version 3), or its zarr.json
   raw,          ///< raw numbers, whatever they look like
 };
 
@@ -196,7 +197,7 @@ class OOC_API Source {
   /// True if all files have this format. False for `automatic`, and for arrays in memory.
   bool has_format(FileFormat one) const noexcept;
 
-  /// "raw", "npy", "safetensors", "mixed" or "memory".
+  /// "raw", "npy", "safetensors", "zarr", "mixed" or "memory".
   std::string format = "raw";
   std::string format_version;  ///< "1.0" for a .npy file; empty for raw files, or if files differ
   /// The origin of the type: "from .f32", "from its header", "default for raw files", ...
@@ -245,9 +246,10 @@ class OOC_API Source {
 /// Opens files as one dataset, in the order given. An address (`https://`, `http://`, `s3://`)
 /// names an object on a server, which is read in ranges. Files that are named `.npy` or begin with
 /// its magic bytes (versions 1 to 3; C order unless `format.by_columns`) describe themselves, and
-/// so do safetensors files. Other files are raw: their type is `format.type`, else the one that
-/// their extension names (.f32, .i16, ...), else u1, unless they look like numbers of another type.
-/// A pipe must be the only file, and can be read once: see Producer.
+/// so do safetensors files and directories with a zarr.json. Other files are raw: their type is
+/// `format.type`, else the one that their extension names (.f32, .i16, ...), else u1, unless they
+/// look like numbers of another type. A pipe must be the only file, and can be read once: see
+/// Producer.
 ///
 /// `PATH::NAME` is an array of a file that has several: `model.safetensors::weight`. A file whose
 /// name is the whole text wins; else the text is cut at the last `::` before which there is a file.

@@ -1,3 +1,4 @@
+#include <ooc/detail/codec/encoded_array.hpp>
 #include <ooc/detail/dataset/judgement.hpp>
 #include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/error.hpp>
@@ -6,7 +7,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
-#include <system_error>
 #include <utility>
 
 #include "base/shape.hpp"
@@ -38,6 +38,14 @@ Error no_part_by_columns(const std::filesystem::path& file, const Format& format
                 .remedies = std::move(remedies)});
 }
 
+/// Returns a file that is described, but not read.
+File of_size(std::uint64_t bytes, const std::filesystem::path& path) {
+  std::vector<EncodedArray::Piece> pieces;
+  if (bytes != 0) pieces.push_back({.end = bytes, .offset = 0, .bytes = 0});
+  return File::of_pieces(std::make_shared<const EncodedArray>(
+      std::vector<File>{}, std::move(pieces), EncodedArray::Encoding{}, path.string()));
+}
+
 /// Builds a source from files of one type.
 class SourceBuilder {
  public:
@@ -53,7 +61,7 @@ class SourceBuilder {
     const FormatParser& parser = format_of(beginning, format_);
     const bool is_raw = !parser.describes_itself();
     if (is_raw) judge(beginning);
-    StoredArray array = array_in(parser, beginning, name);
+    StoredArray array = array_in(parser, beginning, name, file);
     if (is_raw && judges_) require_known_type(file, beginning, array, format_);
     const std::optional<std::uint64_t> columns = columns_of(array.shape);
     if (files_.empty()) {
@@ -107,12 +115,18 @@ class SourceBuilder {
     if (files_.empty() && format_.offset == 0) signature_ = recognise(beginning.sample());
   }
 
-  StoredArray array_in(const FormatParser& parser, Beginning& beginning, std::string_view name) {
+  /// Returns an array, or all of them as bytes. Replaces the file if the data are in others.
+  StoredArray array_in(const FormatParser& parser, Beginning& beginning, std::string_view name,
+                       File& file) {
     std::vector<StoredArray> arrays = parser.list(beginning, format_);
+    const std::filesystem::path path = dataset_path(beginning.path());
     const bool is_clear = arrays.size() == 1 && arrays.front().why_not.empty();
     const bool shows_all = !judges_ && name.empty() && !is_clear;
-    StoredArray array = shows_all ? bytes_of(arrays)
-                                  : select_array(parser, arrays, beginning.path(), name, format_);
+    StoredArray array =
+        shows_all ? bytes_of(arrays) : select_array(parser, arrays, path, name, format_);
+    if (parser.open != nullptr) {
+      file = shows_all ? of_size(array.bytes, path) : parser.open(file.path(), array);
+    }
     is_readable_ &= !shows_all;
     if (files_.empty() && (shows_all || !array.name.empty())) arrays_ = std::move(arrays);
     return array;
@@ -210,26 +224,6 @@ class SourceBuilder {
   bool is_readable_ = true;
 };
 
-bool is_there(const std::filesystem::path& path) {
-  std::error_code ignored;
-  return std::filesystem::exists(path, ignored);
-}
-
-/// Cuts an address behind the name of a safetensors file or, if it has a query, behind that.
-Selector selector_of_address(const std::string& text) {
-  constexpr std::string_view ending = ".safetensors", between = "::";
-  const std::size_t query = std::min(text.find('?'), text.size());
-  const std::string path = text.substr(0, query);
-  const std::size_t file_end = path.find(std::string(ending) + std::string(between));
-  const std::size_t at =
-      file_end == std::string::npos ? text.rfind(between) : file_end + ending.size();
-  const bool is_behind_query = at != std::string::npos && at > query && path.ends_with(ending);
-  if (is_behind_query) return {text.substr(0, at), text.substr(at + between.size())};
-  if (file_end == std::string::npos || at + between.size() == query) return {text, {}};
-  const std::size_t name = at + between.size();
-  return {text.substr(0, at) + text.substr(query), text.substr(name, query - name)};
-}
-
 Opened open_files(std::span<const std::filesystem::path> paths, const Format& format, bool judges) {
   if (paths.empty()) throw Error(ErrorKind::usage, "a dataset has at least one file");
   SourceBuilder builder{format, judges};
@@ -241,7 +235,7 @@ Opened open_files(std::span<const std::filesystem::path> paths, const Format& fo
                    .hint = "save its data to a file"});
     }
     const Selector selector = selector_of(path);
-    builder.add(File::open(selector.path), selector.name);
+    builder.add(File::open(header_of(selector.path)), selector.name);
   }
   return builder.build();
 }
@@ -335,18 +329,6 @@ Source open_stream(std::unique_ptr<Producer> stream, const Format& format,
 }
 
 }  // namespace
-
-Selector detail::selector_of(const std::filesystem::path& whole) {
-  const std::string text = whole.string();
-  if (text.find("://") != std::string::npos) return selector_of_address(text);
-  if (is_there(whole)) return {whole, {}};
-  for (std::size_t at = text.rfind("::"); at != std::string::npos && at != 0;
-       at = text.rfind("::", at - 1)) {
-    const std::filesystem::path path = text.substr(0, at);
-    if (at + 2 != text.size() && is_there(path)) return {path, text.substr(at + 2)};
-  }
-  return {whole, {}};
-}
 
 Opened detail::open_unjudged(std::span<const std::filesystem::path> paths, const Format& format) {
   return open_files(paths, format, false);

@@ -178,10 +178,11 @@ def open(x: ArrayLike, dtype: Any = None, *, offset: int = 0,
     """Opens data as a lazy array. Nothing but headers and the beginning of raw files is read.
 
     x: a path, an address (https, s3), a list of them, a pattern ("run-*.npy"), an array of a file
-    that has several ("model.safetensors::weight"), an array in memory or on a GPU (NumPy's, or of
-    anything that has the buffer protocol or DLPack), which is not copied, a dataset of h5py that is
-    stored in one piece, an array of pyarrow without nulls, or a pipe, socket or file object with a
-    descriptor, which is read once, from where it is. A pipe must have been opened with buffering=0.
+    or Zarr store that has several ("model.safetensors::weight"), an array in memory or on a GPU
+    (NumPy's, or of anything that has the buffer protocol or DLPack), which is not copied, a dataset
+    of h5py that is stored in one piece, an array of pyarrow without nulls, or a pipe, socket or
+    file object with a descriptor, which is read once, from where it is. A pipe must have been
+    opened with buffering=0.
     dtype: of raw files, unless their extension names it (.f32, .u16, ...); also one with fields.
     offset: bytes to skip at the beginning of each raw file.
     shape: of raw files, which have one dimension otherwise. The first length may be None.

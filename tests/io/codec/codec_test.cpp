@@ -12,6 +12,7 @@
 #include <memory>
 #include <random>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "io/expect_error.hpp"
@@ -88,6 +89,45 @@ TEST(Crc32c, FindsAnyByteThatDiffers) {
   expect_error(ErrorKind::bad_input, "crc32c: 3 bytes are stored for 0 and a checksum", [&] {
     decode({crc32c_codec()}, std::span(good).first(3), std::span(found).first(0));
   });
+}
+
+/// Returns a member of gzip: its header, one block that is not compressed, checksum and size.
+Bytes gzip_of_digits() {
+  Bytes bytes;
+  for (const unsigned byte :
+       {0x1fu, 0x8bu, 8u, 0u, 0u, 0u, 0u, 0u, 0u, 3u, 1u, 9u, 0u, 0xf6u, 0xffu}) {
+    bytes.push_back(std::byte(byte));
+  }
+  const Bytes digits = checked_digits();
+  bytes.insert(bytes.end(), digits.begin(), digits.begin() + 9);
+  for (const unsigned byte : {0x26u, 0x39u, 0xf4u, 0xcbu, 9u, 0u, 0u, 0u}) {
+    bytes.push_back(std::byte(byte));
+  }
+  return bytes;
+}
+
+TEST(Gzip, DecodesAMember) {
+  std::shared_ptr<const Codec> codec;
+  try {
+    codec = gzip_codec();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    GTEST_SKIP() << error.what();
+  }
+  const Bytes good = gzip_of_digits();
+  Bytes found(9);
+  decode({codec}, good, found);
+  const Bytes digits = checked_digits();
+  EXPECT_TRUE(std::ranges::equal(found, std::span(digits).first(9)));
+  const auto refused = [&](const std::string& what, const Bytes& bytes, std::size_t count) {
+    found.resize(count);
+    expect_error(ErrorKind::bad_input, what, [&] { decode({codec}, bytes, found); });
+  };
+  refused("gzip: decodes to more or fewer bytes", good, 8);
+  refused("gzip: decodes to more or fewer bytes", good, 10);
+  Bytes bad = good;
+  bad[16] ^= std::byte{1};
+  refused("gzip: these bytes are not valid", bad, 9);
 }
 
 /// Adds four bytes, whose values are not looked at.

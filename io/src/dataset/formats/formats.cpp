@@ -8,7 +8,8 @@
 namespace ooc::detail {
 namespace {
 
-constexpr std::array<const FormatParser*, 3> formats{&npy_format, &safetensors_format, &raw_format};
+constexpr std::array<const FormatParser*, 4> formats{&npy_format, &safetensors_format, &zarr_format,
+                                                     &raw_format};
 
 /// Returns an array for a message: "weight (float32, 512 x 384)".
 std::string summary_of(const StoredArray& array) {

@@ -29,11 +29,21 @@ struct FormatParser {
   /// parsed or contradicts the size of the file, `input` if it cannot be read.
   std::vector<StoredArray> (*list)(Beginning& file, const Format& format);
 
+  /// Opens the data of an array that can be read, if they are in files of their own. Null: all data
+  /// are in the file that has the header.
+  File (*open)(const std::filesystem::path& file, const StoredArray& array) = nullptr;
+
   /// False for raw data, whose type and place only the user knows.
   bool describes_itself() const noexcept { return format != FileFormat::raw; }
 };
 
-extern const FormatParser npy_format, raw_format, safetensors_format;
+extern const FormatParser npy_format, raw_format, safetensors_format, zarr_format;
+
+/// Returns the file that describes the data of a path: the zarr.json of a directory, or itself.
+std::filesystem::path header_of(const std::filesystem::path& path);
+
+/// Returns the path that stands for a file in messages: of a zarr.json that of its directory.
+std::filesystem::path dataset_path(const std::filesystem::path& file);
 
 /// Returns all formats, in the order in which files are tried. The last one, raw, fits every file.
 std::span<const FormatParser* const> all_formats() noexcept;

@@ -24,6 +24,8 @@ struct StoredArray {
   bool by_columns = false;
   std::uint64_t bytes_behind = 0;  // behind the data of a .npy file
   std::string why_not{};           // what it holds, if that cannot be read
+
+  friend bool operator==(const StoredArray&, const StoredArray&) = default;
 };
 
 /// A dataset, with what its files say and look like.

@@ -1,0 +1,261 @@
+#include "dataset/formats/zarr_header.hpp"
+
+#include <ooc/detail/codec/encoded_array.hpp>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <utility>
+
+#include "base/shape.hpp"
+#include "dataset/formats/formats.hpp"
+#include "dataset/formats/json_text.hpp"
+#include "dataset/formats/zarr_fill.hpp"
+
+namespace ooc::detail {
+namespace {
+
+using Json = nlohmann::json;
+using Lengths = std::vector<std::uint64_t>;
+
+constexpr std::size_t most_lengths = 64;
+constexpr std::uint64_t most_chunks = std::uint64_t{1} << 24;  // 32 bytes are kept for each
+
+struct TypeName {
+  std::string_view name;
+  ElementType element;
+};
+
+constexpr std::array<TypeName, 13> type_names{{{"bool", ElementType::u1},
+                                               {"int8", ElementType::i1},
+                                               {"int16", ElementType::i2},
+                                               {"int32", ElementType::i4},
+                                               {"int64", ElementType::i8},
+                                               {"uint8", ElementType::u1},
+                                               {"uint16", ElementType::u2},
+                                               {"uint32", ElementType::u4},
+                                               {"uint64", ElementType::u8},
+                                               {"float16", ElementType::f2},
+                                               {"float32", ElementType::f4},
+                                               {"float64", ElementType::f8},
+                                               {"bfloat16", ElementType::bf16}}};
+
+/// Members of a zarr.json that are looked at, or that have no meaning for the bytes.
+constexpr std::array<std::string_view, 12> known_members{
+    "zarr_format",          "node_type",          "shape",      "data_type",
+    "chunk_grid",           "chunk_key_encoding", "fill_value", "codecs",
+    "storage_transformers", "dimension_names",    "attributes", "consolidated_metadata"};
+constexpr std::array<std::string_view, 2> skipped_members{"attributes", "consolidated_metadata"};
+
+/// Parses the header of an array. Throws Error(bad_input) if it breaks a rule of the format; notes
+/// why the array cannot be read if it does not.
+class HeaderParser {
+ public:
+  explicit HeaderParser(const std::filesystem::path& file) : file_(file) {}
+
+  std::optional<ZarrArray> parse(const Json& root) {
+    if (!root.is_object() || root.value("zarr_format", Json()) != 3) fail("zarr_format to be 3");
+    const Json& node = member(root, "node_type");
+    if (node == "group") return {};
+    if (node != "array") fail("node_type to be array or group");
+    array_.shape = lengths(member(root, "shape"));
+    refuse_unknown(root);
+    parse_type(member(root, "data_type"));
+    parse_grid(member(root, "chunk_grid"));
+    parse_names(member(root, "chunk_key_encoding"));
+    parse_codecs(member(root, "codecs"));
+    if (array_.why_not.empty()) {
+      auto fill = parse_zarr_fill(member(root, "fill_value"), array_.type);
+      if (!fill) fail("a fill_value that the data_type can have");
+      array_.fill = std::move(*fill);
+    }
+    if (array_.why_not.empty()) require_sizes();
+    return std::move(array_);
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& expected) const {
+    throw not_understood(file_, "Zarr header not understood: expected " + expected);
+  }
+
+  /// The first reason counts.
+  void refuse(std::string why_not) {
+    if (array_.why_not.empty()) array_.why_not = std::move(why_not);
+  }
+
+  const Json& member(const Json& object, const std::string& key) const {
+    const auto found = object.is_object() ? object.find(key) : object.end();
+    if (!object.is_object() || found == object.end()) fail("the key " + key);
+    return *found;
+  }
+
+  /// Returns the name of an extension point: a text, or an object with a name.
+  std::string name(const Json& extension) const {
+    const Json& text = extension.is_string() ? extension : member(extension, "name");
+    if (!text.is_string()) fail("names that are texts");
+    return text.get<std::string>();
+  }
+
+  /// Returns a member of the configuration of an extension point; null if there is none.
+  static Json option(const Json& extension, const std::string& key) {
+    if (!extension.is_object()) return {};
+    const Json options = extension.value("configuration", Json());
+    return options.is_object() ? options.value(key, Json()) : Json();
+  }
+
+  Lengths lengths(const Json& list) const {
+    const auto is_length = [](const Json& each) { return each.is_number_unsigned(); };
+    if (!list.is_array() || list.size() > most_lengths || !std::ranges::all_of(list, is_length)) {
+      fail("shapes of no more than 64 whole numbers");
+    }
+    return list.get<Lengths>();
+  }
+
+  Lengths chunk_shape(const Json& extension) const {
+    Lengths chunk = lengths(option(extension, "chunk_shape"));
+    if (chunk.size() != array_.shape.size() || std::ranges::count(chunk, 0u) != 0) {
+      fail("a chunk_shape of as many lengths as shape, none of them 0");
+    }
+    return chunk;
+  }
+
+  void refuse_unknown(const Json& root) {
+    for (const auto& [key, value] : root.items()) {
+      const bool is_known = std::ranges::find(known_members, key) != known_members.end();
+      const bool may_ignore = value.is_object() && value.value("must_understand", Json()) == false;
+      if (!is_known && !may_ignore) refuse("data described by " + in_quotes(key));
+    }
+    const Json transformers = root.value("storage_transformers", Json::array());
+    if (transformers != Json::array()) refuse("chunks behind storage transformers");
+  }
+
+  void parse_type(const Json& type) {
+    const std::string text = name(type);
+    const auto found = std::ranges::find(type_names, text, &TypeName::name);
+    if (found == type_names.end()) return refuse(in_quotes(text) + " numbers");
+    array_.type = {found->element};
+    array_.type.is_bool = text == "bool";
+  }
+
+  void parse_grid(const Json& grid) {
+    if (name(grid) != "regular") return refuse("chunks of a grid " + in_quotes(name(grid)));
+    array_.file_chunk = array_.chunk = chunk_shape(grid);
+  }
+
+  void parse_names(const Json& encoding) {
+    const std::string text = name(encoding);
+    if (text != "default" && text != "v2") return refuse("chunks with names " + in_quotes(text));
+    array_.has_prefix = text == "default";
+    const Json separator = option(encoding, "separator");
+    if (!separator.is_null() && separator != "/" && separator != ".") fail("a separator / or .");
+    const bool has_dots = separator.is_null() ? !array_.has_prefix : separator == ".";
+    array_.separator = has_dots ? '.' : '/';
+  }
+
+  /// Parses a chain: `bytes` or, in files, `sharding_indexed`, and codecs of bytes behind it.
+  void parse_codecs(const Json& codecs) {
+    if (!codecs.is_array() || codecs.empty()) fail("codecs to be a list");
+    const std::string first = name(codecs.front());
+    if (first == "sharding_indexed") {
+      if (array_.shard_index || codecs.size() > 1) return refuse("shards that are encoded");
+      return parse_shards(codecs.front());
+    }
+    if (first != "bytes") return refuse("chunks encoded by " + in_quotes(first));
+    array_.type.swapped = is_swapped(codecs.front());
+    for (std::size_t i = 1; i < codecs.size(); ++i) {
+      const std::string codec = name(codecs[i]);
+      if (codec == "zstd") {
+        add(ZarrCodec::zstd);
+      } else if (codec == "gzip") {
+        add(ZarrCodec::gzip);
+      } else if (codec == "crc32c") {
+        add(ZarrCodec::crc32c);
+      } else {
+        refuse("chunks encoded by " + in_quotes(codec));
+      }
+    }
+  }
+
+  void add(ZarrCodec codec) {
+    const auto is_any_size = [](ZarrCodec each) { return each != ZarrCodec::crc32c; };
+    if (is_any_size(codec) && std::ranges::any_of(array_.codecs, is_any_size)) {
+      return refuse("chunks that are compressed twice");
+    }
+    array_.codecs.push_back(codec);
+  }
+
+  bool is_swapped(const Json& bytes) const {
+    const Json endian = option(bytes, "endian");
+    if (endian == "little") return std::endian::native == std::endian::big;
+    if (endian == "big") return std::endian::native == std::endian::little;
+    if (!endian.is_null() || (array_.why_not.empty() && ooc::size_of(array_.type) != 1)) {
+      fail("endian to be little or big");
+    }
+    return false;
+  }
+
+  void parse_shards(const Json& sharding) {
+    array_.chunk = chunk_shape(sharding);
+    for (std::size_t i = 0; i < array_.chunk.size() && array_.why_not.empty(); ++i) {
+      if (array_.file_chunk[i] % array_.chunk[i] != 0) fail("shards of whole chunks");
+    }
+    const Json place = option(sharding, "index_location");
+    if (!place.is_null() && place != "start" && place != "end") fail("an index_location");
+    array_.shard_index = {.is_first = place == "start"};
+    const Json index = option(sharding, "index_codecs");
+    if (!index.is_array() || index.empty()) fail("index_codecs to be a list");
+    array_.shard_index->has_checksum = index.size() == 2 && name(index.back()) == "crc32c";
+    const bool is_plain = name(index.front()) == "bytes" &&
+                          option(index.front(), "endian") == "little" &&
+                          index.size() == (array_.shard_index->has_checksum ? 2 : 1);
+    if (!is_plain) refuse("shards whose index is encoded");
+    parse_codecs(option(sharding, "codecs"));
+  }
+
+  /// Checks the sizes of all that is kept in memory.
+  void require_sizes() {
+    const std::uint64_t element_bytes = ooc::size_of(array_.type);
+    if (!product_of(array_.shape, element_bytes)) fail("a shape of less than 2^64 bytes");
+    const auto most_bytes = std::to_string(EncodedArray::most_piece_bytes);
+    const auto chunk_bytes = product_of(array_.chunk, element_bytes);
+    if (chunk_bytes.value_or(~0ull) > EncodedArray::most_piece_bytes) {
+      return refuse("chunks of more than " + most_bytes + " bytes");
+    }
+    Lengths counts, in_file;
+    for (std::size_t i = 0; i < array_.shape.size(); ++i) {
+      counts.push_back(array_.shape[i] / array_.chunk[i] +
+                       (array_.shape[i] % array_.chunk[i] == 0 ? 0 : 1));
+      in_file.push_back(array_.file_chunk[i] / array_.chunk[i]);
+    }
+    const bool is_known = product_of(counts).value_or(~0ull) <= most_chunks &&
+                          product_of(in_file).value_or(~0ull) <= most_chunks;
+    if (!is_known) return refuse("more than " + std::to_string(most_chunks) + " chunks");
+    if (const std::uint64_t band = band_bytes(counts); band > EncodedArray::most_piece_bytes) {
+      refuse("tiles of which those with the same rows take " + std::to_string(band) +
+             " bytes (at most " + most_bytes + " are kept; store it in chunks of fewer rows)");
+    }
+  }
+
+  /// Returns the size of all tiles that have the same rows; 0 if chunks are no tiles.
+  std::uint64_t band_bytes(const Lengths& counts) const {
+    std::size_t first = 0;
+    while (first + 1 < array_.chunk.size() && array_.chunk[first] == 1) ++first;
+    if (first + 1 >= counts.size()) return 0;
+    const auto behind = std::span(array_.shape).subspan(first + 1);
+    if (product_of(std::span(counts).subspan(first + 1)).value_or(0) <= 1) return 0;
+    return *product_of(behind, ooc::size_of(array_.type)) *
+           std::min(array_.chunk[first], array_.shape[first]);
+  }
+
+  const std::filesystem::path& file_;
+  ZarrArray array_{};
+};
+
+}  // namespace
+
+std::optional<ZarrArray> parse_zarr_header(std::string_view text,
+                                           const std::filesystem::path& file) {
+  return HeaderParser(file).parse(parse_json(text, skipped_members, file));
+}
+
+}  // namespace ooc::detail
