@@ -139,8 +139,8 @@ Task with_statistics(const ooc::Source& source, const Task& task,
 Task passes_over(const ooc::Source& source, std::size_t passes, double core_rate) {
   const double bytes = static_cast<double>(source.bytes()) * static_cast<double>(passes);
   const ooc::detail::SourceFacts facts = ooc::detail::facts_of(source);
-  const bool decodes = facts.piece_bytes != 0;
-  const double from_disk = decodes ? 0 : (1 - facts.cached_or_none()) * (1 - facts.holes) * bytes;
+  const double from_disk =
+      facts.decodes ? 0 : (1 - facts.cached_or_none()) * (1 - facts.holes) * bytes;
   // A source that is read with both direct and buffered I/O is not read ahead.
   const double ahead =
       ooc::detail::can_mix_reads({}, facts)
@@ -150,8 +150,8 @@ Task passes_over(const ooc::Source& source, std::size_t passes, double core_rate
           .passes = passes,
           .core_rate = core_rate,
           .work = {.from_disk = from_disk,
-                   .from_page_cache = decodes ? 0 : bytes - from_disk,
-                   .decoded = decodes ? bytes : 0,
+                   .from_page_cache = facts.decodes ? 0 : bytes - from_disk,
+                   .decoded = facts.decodes ? bytes : 0,
                    .read_ahead = ahead,
                    .to_device = bytes,
                    .through_kernel = bytes},

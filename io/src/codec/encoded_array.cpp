@@ -2,6 +2,8 @@
 #include <ooc/detail/codec/encoded_array.hpp>
 #include <ooc/error.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cassert>
 #include <chrono>
@@ -18,6 +20,19 @@ Error bad_piece(const std::string& name, std::size_t piece, const std::string& w
       ErrorKind::bad_input, name + ": piece " + std::to_string(piece) + " " + what, {.path = name}};
 }
 
+/// Returns the number of bands of which decoded pieces are kept: one for each thread and two, or of
+/// tiles, of which threads decode different ones of the same band, as many as the chunks of all
+/// threads touch. They take at most an eighth of the memory, unless two bands are more.
+std::size_t most_kept_bands(std::uint64_t band_bytes, bool has_tiles) {
+  constexpr std::uint64_t longest_chunk = 32 * MiB, share_of_memory = 8;
+  const std::uint64_t wanted = std::max(std::thread::hardware_concurrency(), 1u) + 2;
+  const std::uint64_t touched =
+      has_tiles ? divide_up(wanted * std::min(band_bytes, longest_chunk), band_bytes) + 2 : wanted;
+  const auto memory_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+                            static_cast<std::uint64_t>(::sysconf(_SC_PAGE_SIZE));
+  return std::min(touched, std::max<std::uint64_t>(memory_bytes / share_of_memory / band_bytes, 2));
+}
+
 }  // namespace
 
 EncodedArray::EncodedArray(std::vector<File> files, std::vector<Piece> pieces, Encoding encoding,
@@ -26,8 +41,7 @@ EncodedArray::EncodedArray(std::vector<File> files, std::vector<Piece> pieces, E
       pieces_(std::move(pieces)),
       encoding_(std::move(encoding)),
       name_(std::move(name)),
-      grid_(encoding_.row),
-      most_kept_((2 * std::max(std::thread::hardware_concurrency(), 1u) + 2) * grid_.tiles()) {
+      grid_(encoding_.row) {
   const auto is_encoded = [](const File& file) { return file.encoded() != nullptr; };
   const bool cuts_tiles = !encoding_.row.empty() && encoding_.whole_bytes == 0;
   if (encoding_.fill.empty() || cuts_tiles || pieces_.size() % grid_.tiles() != 0 ||
@@ -38,7 +52,11 @@ EncodedArray::EncodedArray(std::vector<File> files, std::vector<Piece> pieces, E
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
     check(i);
     longest_band_ = std::max(longest_band_, pieces_[i].end - begin_of(i));
+    const bool is_last = i + 1 == pieces_.size();
+    is_regular_ &= grid_.tiles() == 1 && (is_last || pieces_[i].end == (i + 1) * pieces_[0].end);
   }
+  if (longest_band_ == 0) return;
+  most_kept_ = most_kept_bands(longest_band_, grid_.tiles() > 1) * grid_.tiles();
 }
 
 /// Throws Error(bad_input) unless a piece can be read.

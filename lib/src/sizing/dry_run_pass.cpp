@@ -241,7 +241,7 @@ Facts measure_facts(const DeviceFacts& device, bool device_starts,
 Stats describe_layout(const Facts& facts, const Layout& layout) {
   Stats stats;
   stats.layout.direct = layout.reads.direct;
-  stats.layout.decodes = facts.source.piece_bytes != 0;
+  stats.layout.decodes = facts.source.decodes;
   stats.layout.reasons = layout.reasons;
   stats.layout.why_chunk = layout.why_chunk;
   stats.layout.why_streams = {.what = layout.why_lanes};

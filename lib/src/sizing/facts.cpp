@@ -56,8 +56,11 @@ SourceFacts facts_of(const Source& source) {
   for (const File& file : files_of(source)) {
     if (file.remote() != nullptr) facts.server = file.remote()->address().server();
     facts.needs_threads |= file.memory() != nullptr || file.encoded() != nullptr;
-    if (file.encoded() != nullptr) {
-      facts.piece_bytes = std::max(facts.piece_bytes, file.encoded()->most_decoded_bytes());
+    if (const EncodedArray* const array = file.encoded()) {
+      facts.decodes |= array->is_encoded();
+      facts.piece_bytes = std::max(facts.piece_bytes, array->longest_band());
+      facts.kept_bytes += array->kept_bytes();
+      facts.is_regular &= array->is_regular();
     }
   }
   if (const File* const file = first_without_direct(files_of(source))) {
@@ -88,6 +91,9 @@ SourceFacts facts_of(std::span<const PassInput> inputs) {
     is_known &= facts.cached.has_value();
     all.any_direct |= facts.any_direct;
     all.needs_threads |= facts.needs_threads;
+    all.decodes |= facts.decodes;
+    all.kept_bytes += facts.kept_bytes;
+    all.is_regular = false;
     all.piece_bytes = std::max(all.piece_bytes, facts.piece_bytes);
     if (!facts.server.empty()) all.server = std::move(facts.server);
     if (facts.not_direct && !all.not_direct) all.not_direct = std::move(facts.not_direct);

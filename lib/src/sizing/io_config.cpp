@@ -196,9 +196,9 @@ IoConfig choose_read_config(const Options& options, const DeviceFacts& device, W
   if (source.needs_threads) possible.engine = EngineKind::threads;
   if (source.piece_bytes != 0) {
     sizes = sizes_for_pieces(sizes, source.piece_bytes);
-    workers.readers = workers.decoders;
+    if (source.decodes) workers.readers = workers.decoders;
     // Pieces are long, so some more requests than threads keep all of these busy.
-    if (options.queue_depth == 0) possible.queue_depth = workers.decoders + 2;
+    if (options.queue_depth == 0) possible.queue_depth = workers.readers + 2;
   }
   return config_of(possible, sizes, false, workers.readers, std::move(mode));
 }

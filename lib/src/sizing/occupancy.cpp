@@ -104,9 +104,16 @@ std::optional<Occupancy> smaller(Occupancy now, const Layout& layout, bool lends
   return now;
 }
 
+/// Returns the memory of pieces that stay decoded because chunks begin and end within them (bytes).
+std::uint64_t kept_bytes_of(const SourceFacts& source, const Layout& layout) {
+  const bool ends_with_pieces = source.is_regular && source.piece_bytes != 0 &&
+                                layout.plan.chunk_bytes() % source.piece_bytes == 0;
+  return ends_with_pieces ? 0 : std::min(source.kept_bytes, source.bytes());
+}
+
 /// Returns the error for a pass that does not fit in the limit. `least`: the smallest occupancy.
 Error no_room(const Layout& layout, const Wishes& wishes, std::size_t limit, const Occupancy& least,
-              const HostBytes& beside) {
+              const HostBytes& beside, std::uint64_t kept_bytes) {
   const StepNeeds& needs = wishes.needs;
   const std::uint64_t chunk = layout.plan.max_bytes();
   const bool has_large_chunks = layout.chunk_bytes > needs.partition * layout.record_bytes;
@@ -122,6 +129,9 @@ Error no_room(const Layout& layout, const Wishes& wishes, std::size_t limit, con
   if (const HostBytes& of_operation = needs.memory; of_operation.fixed != 0) {
     why += "; the results take " + std::to_string(of_operation.fixed) + " bytes, and " +
            std::to_string(of_operation.per_lane) + " for each stream";
+  }
+  if (kept_bytes != 0) {
+    why += "; pieces that are decoded whole take " + std::to_string(kept_bytes) + " bytes";
   }
   const std::size_t bytes = least.host_bytes(layout.slot_bytes, beside);
   std::vector<Remedy> remedies{
@@ -150,9 +160,11 @@ Occupancy choose_occupancy(const Facts& facts, const Wishes& wishes, const Layou
   if (limit == 0) return occupancy;
   HostBytes beside = wishes.needs.memory;
   if (facts.device.reads_host_memory) beside.per_lane += layout.buffers.bytes();
+  const std::uint64_t kept_bytes = kept_bytes_of(facts.source, layout);
+  beside.fixed += kept_bytes;
   while (occupancy.host_bytes(layout.slot_bytes, beside) > limit) {
     const std::optional<Occupancy> next = smaller(occupancy, layout, lends_slots, beside);
-    if (!next) throw no_room(layout, wishes, limit, occupancy, beside);
+    if (!next) throw no_room(layout, wishes, limit, occupancy, beside, kept_bytes);
     occupancy = *next;
   }
   return occupancy;

@@ -47,7 +47,7 @@ TEST_F(LayoutTest, ReadsADiskThroughASmallPool) {
 
 TEST_F(LayoutTest, ChunksAndRequestsAreAsLongAsThePiecesThatAreDecoded) {
   SourceFacts source = on_disk(8 * GiB);
-  source.needs_threads = true;
+  source.needs_threads = source.decodes = true;
   source.not_direct = NotDirect{"its pieces are decoded", {ErrorKind::usage, "not direct"}};
   for (const DeviceKind device : {DeviceKind::cpu, DeviceKind::cuda}) {
     source.piece_bytes = 16 * MiB;
@@ -72,6 +72,24 @@ TEST_F(LayoutTest, ChunksAndRequestsAreAsLongAsThePiecesThatAreDecoded) {
   const Layout alone = layout_for({.threads = 1}, DeviceKind::cpu, one, source, needs_of(4));
   EXPECT_EQ(alone.chunk_bytes, 16 * MiB);
   EXPECT_TRUE(alone.reads_inline);
+}
+
+TEST_F(LayoutTest, CountsThePiecesThatStayDecoded) {
+  SourceFacts source = on_disk(8 * GiB);
+  source.needs_threads = source.decodes = true;
+  source.piece_bytes = 16 * MiB;
+  source.kept_bytes = 128 * MiB;
+  const auto with = [&](std::size_t bytes, std::size_t chunk = 0) {
+    const Options options{.chunk_bytes = chunk, .memory_bytes = bytes};
+    return layout_for(options, DeviceKind::cpu, source, needs_of(4));
+  };
+  EXPECT_EQ(with(129 * MiB, 32 * MiB).lanes, 4u) << "chunks end with pieces";
+  EXPECT_THROW(with(129 * MiB, 8 * MiB), Error);
+  EXPECT_EQ(with(145 * MiB, 8 * MiB).lanes, 2u);
+  source.is_regular = false;
+  test::expect_error(ErrorKind::memory, "the pass needs at least 1677",
+                     [&] { with(129 * MiB, 32 * MiB); });
+  EXPECT_EQ(with(161 * MiB, 32 * MiB).lanes, 1u);
 }
 
 TEST_F(LayoutTest, LeavesRoomForMoreReadsOfALargeInput) {

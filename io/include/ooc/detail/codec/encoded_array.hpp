@@ -28,8 +28,7 @@ namespace ooc::detail {
 /// pass may begin and end within bands. A thread that needs a piece which another one is decoding
 /// decodes the next piece meanwhile.
 ///
-/// Thread-safe. Memory: of each thread that reads, a stored piece; and twice as many decoded bands
-/// as there are processors, and two.
+/// Thread-safe. Memory: of each thread that reads, a stored piece; and kept_bytes().
 class EncodedArray {
  public:
   /// The pieces of a band follow one another. A band begins where the one before ends.
@@ -65,6 +64,16 @@ class EncodedArray {
 
   /// Returns the size of the longest band in the array (bytes).
   std::uint64_t longest_band() const noexcept { return longest_band_; }
+
+  /// Returns the most memory that decoded pieces take (bytes). More only if threads need more
+  /// pieces at the same time.
+  std::uint64_t kept_bytes() const noexcept {
+    return most_kept_ * (encoding_.whole_bytes != 0 ? encoding_.whole_bytes : longest_band_);
+  }
+
+  /// True if each band is one piece, and all are of the same length but the last. A pass whose
+  /// chunks end with pieces then decodes them into its slots, and keeps none.
+  bool is_regular() const noexcept { return is_regular_; }
 
   /// False if pieces are stored as they are.
   bool is_encoded() const noexcept { return !encoding_.chain.empty(); }
@@ -127,7 +136,8 @@ class EncodedArray {
   std::string name_;
   TileGrid grid_;
   std::uint64_t longest_band_ = 0;  // bytes
-  std::size_t most_kept_;  // decoded pieces
+  bool is_regular_ = true;
+  std::size_t most_kept_ = 0;  // decoded pieces
 
   mutable std::mutex mutex_;
   mutable std::condition_variable decoded_;

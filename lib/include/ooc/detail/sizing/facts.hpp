@@ -35,7 +35,10 @@ struct SourceFacts {
   /// The source is a producer of unknown size, and `inputs` has more bytes than any producer.
   bool is_produced = false;
   bool needs_threads = false;     // an array is among its files, which only threads read
-  std::uint64_t piece_bytes = 0;  // of the largest piece that is decoded; 0: nothing is encoded
+  bool decodes = false;           // some input is stored encoded
+  std::uint64_t piece_bytes = 0;  // of the longest band of encoded arrays; 0: there are none
+  std::uint64_t kept_bytes = 0;   // of their decoded pieces
+  bool is_regular = true;         // chunks that end with pieces keep none decoded
 
   std::uint64_t bytes() const;
 
