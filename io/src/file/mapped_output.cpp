@@ -45,7 +45,10 @@ MappedOutput::~MappedOutput() {
 
 int MappedOutput::grow(std::uint64_t bytes) {
   if (memory_.empty()) return 0;  // without a mapping, writes allocate
-  const std::uint64_t ample = std::min<std::uint64_t>(round_up(bytes, piece_bytes), memory_.size());
+  // No more than twice what it has: of many files, each takes little beyond its data.
+  const std::uint64_t has = allocated_;
+  const std::uint64_t ample =
+      std::min(std::max(bytes, has + std::min(has, piece_bytes)), std::uint64_t{memory_.size()});
   int errno_value = 0;
   for (const std::uint64_t end : {ample, bytes}) {
     const std::uint64_t done = allocated_;

@@ -35,6 +35,7 @@ std::string hint_for(int errno_value, const std::filesystem::path& path) {
       }
       [[fallthrough]];
     case EDQUOT: return "make room, or choose another disk";
+    case EMFILE: return "raise the limit on open files (ulimit -n)";
     case EFBIG: return "raise the limit on file sizes (ulimit -f), or choose another disk";
     default: return {};
   }

@@ -33,7 +33,7 @@ namespace {
 
 constexpr mode_t mode = 0666;  // minus the umask
 constexpr int most_name_tries = 100;
-constexpr std::uint64_t growth_bytes = 1 * GiB;
+constexpr std::uint64_t least_growth_bytes = 1 * MiB, growth_bytes = 1 * GiB;
 
 }  // namespace
 
@@ -200,7 +200,9 @@ void OutputFile::grow(std::uint64_t bytes) {
   if (mapped_) {
     errno_value = mapped_->grow(bytes);
   } else if (bytes > allocated_ && !is_tmpfs_) {
-    const std::uint64_t ample = std::min(std::max(bytes, allocated_ + growth_bytes), most_bytes_);
+    // No more than twice what it has: of many files, each takes little beyond its data.
+    const std::uint64_t more = std::min(std::max(allocated_, least_growth_bytes), growth_bytes);
+    const std::uint64_t ample = std::min(std::max(bytes, allocated_ + more), most_bytes_);
     constexpr std::uint64_t share = 4;  // of what is free, at most: other outputs grow, too
     if (has_space(share * (ample - allocated_)) && allocate_to(ample) == 0) return;
     errno_value = has_space(bytes - allocated_) ? allocate_to(bytes) : ENOSPC;

@@ -69,7 +69,7 @@ class OOC_API OutputFile {
   const std::filesystem::path& path() const noexcept { return path_; }
 
   /// Ensures that there is space for the first `bytes` bytes of a file that is appended to. It
-  /// allocates more than that, a GiB at a time, if the disk has it. Not thread-safe. Throws
+  /// allocates more than that, up to a GiB at a time, if the disk has it. Not thread-safe. Throws
   /// Error(output).
   void grow(std::uint64_t bytes);
 
