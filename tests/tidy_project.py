@@ -14,10 +14,10 @@ LAYERS = ["io", "lib", "kernels", "mpi", "apps", "bench"]
 ROOMS = {
     "io": ["src/base", "src/file", "src/codec", "src/content", "src/dataset/formats",
            "src/dataset", "src/pool", "src/engine", "src/http", "src/transfer"],
-    "lib": ["src/device", "src/observe", "src/checksum", "src/json", "src/sizing", "src/pass",
-            "src/ranks", "src/inputs", "src/partials", "src/parts", "src/operators"],
+    "lib": ["src/group", "src/device", "src/observe", "src/checksum", "src/json", "src/sizing",
+            "src/pass", "src/ranks", "src/inputs", "src/partials", "src/parts", "src/operators"],
     "kernels": ["src/base", "src/gemm", "src/histogram", "src/reduce", "src/convert",
-                "src/matmul/plan", "src/matmul", "src/verify"],
+                "src/split", "src/matmul/plan", "src/matmul", "src/verify"],
     "apps": ["measure", *(f"ooc-run/{room}" for room in (
         "cli", "manual", "machine", "dataset", "request", "timeline", "rates", "result", "draw",
         "page", "parts", "run", "commands", "info", "doctor", "gen", "bench"))],

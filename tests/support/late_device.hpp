@@ -91,6 +91,9 @@ class LateStream final : public Stream, public Decoder {
       decoder_of(*worker_).move_fields(records, list);
     });
   }
+  void group(const GroupedRecords& records) override {
+    add([this, records] { decoder_of(*worker_).group(records); });
+  }
   void record(Event& event) override {
     const std::scoped_lock lock(working_);
     auto& late = dynamic_cast<LateEvent&>(event);

@@ -98,6 +98,10 @@ class WrappedStream final : public Stream, public Decoder {
     before_(DeviceCall::work);
     decoder_of(*stream_).move_fields(records, moves);
   }
+  void group(const GroupedRecords& records) override {
+    before_(DeviceCall::work);
+    decoder_of(*stream_).group(records);
+  }
   void record(Event& event) override {
     before_(DeviceCall::work);
     stream_->record(dynamic_cast<WrappedEvent&>(event).within());

@@ -11,6 +11,7 @@
 #include <span>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace ooc {
 
@@ -120,7 +121,7 @@ class Filter final : public Operation {
 };
 
 template <std::size_t count>
-auto selections_of(std::uint64_t seen, const std::array<std::uint64_t, count>& kept) {
+auto selections_of(std::uint64_t seen, const std::vector<std::uint64_t>& kept) {
   if constexpr (count == 1) {
     return Selection{seen, kept.front()};
   } else {
@@ -148,7 +149,7 @@ auto filter(Coordinator& coordinator, const Op& op, const From& from, const Targ
   const auto inputs = detail::inputs_of<typename Op::Input>(from);
   auto [nothing, stats, kept] = detail::write_files<detail::Filter<Op>>(
       coordinator, op, inputs, targets, wanted, detail::Purpose::append);
-  auto found = detail::selections_of(stats.outcome.records, kept);
+  auto found = detail::selections_of<detail::outputs_of<Op>>(stats.outcome.records, kept);
   return Result<decltype(found)>{found, std::move(stats)};
 }
 

@@ -13,6 +13,7 @@
 
 #include "device/devices.hpp"
 #include "device/memory.hpp"
+#include "group/group_records.hpp"
 
 namespace ooc::detail {
 
@@ -113,6 +114,7 @@ class CpuStream final : public Stream, public Decoder {
       for (std::size_t i = 0; i < row_bytes; ++i) row[i] = std::min(row[i], std::byte{1});
     }
   }
+  void group(const GroupedRecords& records) override { group_records_cpu(records); }
   void move_fields(const MovedRecords& all, std::span<const FieldMove> moves) override {
     // A few records at a time, so that they are in the cache for all their fields.
     constexpr std::size_t at_once = 1024;

@@ -23,6 +23,7 @@
 #include "device/gather.hpp"
 #include "device/move_fields.hpp"
 #include "device/swap_bytes.hpp"
+#include "group/group_records_cuda.hpp"
 
 namespace ooc {
 
@@ -124,6 +125,9 @@ class CudaStream final : public Stream, public Decoder {
   }
   void make_bools(void* data, std::size_t pitch, std::size_t row_bytes, std::size_t rows) override {
     calls_.check(make_bools_cuda(data, pitch, row_bytes, rows, stream_));
+  }
+  void group(const GroupedRecords& records) override {
+    calls_.check(group_records_cuda(records, temporaries_, stream_));
   }
   void move_fields(const MovedRecords& records, std::span<const FieldMove> moves) override {
     calls_.check(move_fields_cuda(records, moves, stream_));

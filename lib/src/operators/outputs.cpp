@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -61,13 +62,12 @@ std::filesystem::path place_of(const Target& target) {
 
 /// Throws Error(usage) if two targets are one file.
 void require_different(std::span<const Target> targets) {
-  for (std::size_t i = 1; i < targets.size(); ++i) {
-    const auto is_same = [place = place_of(targets[i])](const Target& target) {
-      return place_of(target) == place;
-    };
-    if (std::ranges::none_of(targets.first(i), is_same)) continue;
-    throw Error(ErrorKind::usage, targets[i].path.string() + ": is the target of two outputs",
-                {.path = targets[i].path, .hint = "give each output a file of its own"});
+  if (targets.size() < 2) return;
+  std::set<std::filesystem::path> places;
+  for (const Target& target : targets) {
+    if (places.insert(place_of(target)).second) continue;
+    throw Error(ErrorKind::usage, target.path.string() + ": is the target of two outputs",
+                {.path = target.path, .hint = "give each output a file of its own"});
   }
 }
 

@@ -25,7 +25,7 @@ std::span<const Extent> Appender::append(std::size_t chunk, std::span<const std:
                  .hint = "assign the number of records at the beginning of each output in every "
                          "call of select(), on the stream that it is given"});
   }
-  turns_.wait(chunk, ChunkState::empty);
+  wait(chunk);
   std::vector<Extent>& extents = extents_[chunk % extents_.size()];
   extents.clear();
   for (std::size_t i = 0; i < made.size(); ++i) {

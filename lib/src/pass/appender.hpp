@@ -20,7 +20,10 @@ class Appender final : public Plan {
   /// writer work on at a time differ modulo this number. All references must outlive it.
   Appender(std::span<const Output> outputs, const SequentialPlan& reads, std::size_t window);
 
-  /// Waits until all chunks before this one have been appended, and takes the next bytes of each
+  /// Waits until all chunks before this one have been appended. Throws Aborted.
+  void wait(std::size_t chunk) { turns_.wait(chunk, ChunkState::empty); }
+
+  /// Waits as wait() does, and takes the next bytes of each
   /// output for it. `made`: number of records for each output, at most `most`. Returns the extents
   /// that empty, one for each output at most; Extent::input says which. Throws Error, Aborted.
   std::span<const Extent> append(std::size_t chunk, std::span<const std::uint64_t> made,

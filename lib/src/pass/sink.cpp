@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <ranges>
 #include <utility>
 
 #include "device/nvtx_range.hpp"
@@ -11,6 +12,11 @@
 #include "pass/appender.hpp"
 
 namespace ooc::detail {
+
+std::size_t Sink::made_numbers() const {
+  const std::size_t groups = pass_.operation.groups();
+  return groups != 0 ? groups + 1 : pass_.outputs.size();
+}
 
 StepResults Sink::room_in(std::byte* memory, std::uint64_t records) {
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
@@ -23,11 +29,38 @@ StepResults Sink::room_in(std::byte* memory, std::uint64_t records) {
   return results;
 }
 
+/// Lays out the records of all outputs, which are in one room.
+void Sink::lay_out_groups(const FedStep& step, const StepResults& results,
+                          const std::uint64_t* made) {
+  Chunk& chunk = *step.chunk;
+  const std::size_t groups = pass_.operation.groups();
+  pass_.appender->wait(chunk.index);  // so that the first record of all is refused
+  if (made[groups] < step.records.count) {
+    pass_.operation.refuse(pass_.records_before + step.records.first + made[groups]);
+  }
+  const std::byte* source = results.outputs.front().data;
+  std::size_t place = pass_.places.in_slot;
+  for (const Extent& extent :
+       pass_.appender->append(chunk.index, {made, groups}, step.records.count)) {
+    if (pass_.places.in_pages) {
+      place = round_up(place, page_bytes) + extent.offset % page_bytes;
+    }
+    chunk.segments.push_back(chunk.memory.subspan(place, extent.bytes));
+    moved_.push_back({chunk.segments.back(), source});
+    source += extent.bytes;
+    place += extent.bytes;
+  }
+}
+
 std::span<const Sink::Moved> Sink::lay_out(const FedStep& step, const StepResults& results,
                                            const std::uint64_t* made) {
   Chunk& chunk = *step.chunk;
   chunk.segments.clear();
   moved_.clear();
+  if (pass_.operation.groups() != 0) {
+    lay_out_groups(step, results, made);
+    return moved_;
+  }
   const auto add = [&](std::size_t output, std::size_t shift, std::uint64_t bytes) {
     const std::size_t place = pass_.places.in_slot + pass_.places.outputs[output] + shift;
     chunk.segments.push_back(chunk.memory.subspan(place, bytes));
@@ -55,8 +88,7 @@ StepResults HostSink::room(const FedStep& step) {
   if (!pass_.writes()) return {};
   const StepResults results =
       room_in(step.chunk->memory.data() + pass_.places.in_slot, step.records.count);
-  if (results.made != nullptr)
-    std::fill_n(results.made, results.outputs.size(), Appender::not_said);
+  if (results.made != nullptr) std::fill_n(results.made, made_numbers(), Appender::not_said);
   return results;
 }
 
@@ -67,7 +99,8 @@ void HostSink::commit(const FedStep& step, const StepResults& results, Event& co
     pass_.pool.recycle(*step.chunk);
     return;
   }
-  for (const auto& [target, source] : lay_out(step, results, results.made)) {
+  // From the last one on, since results that share a room move apart.
+  for (const auto& [target, source] : std::views::reverse(lay_out(step, results, results.made))) {
     if (target.data() != source) std::memmove(target.data(), source, target.size());
   }
   pass_.pool.publish(*step.chunk, ChunkState::computed);
@@ -106,7 +139,7 @@ void CopySink::commit(const FedStep& step, const StepResults& results, Event& /*
 
 std::span<std::uint64_t> CopySink::made_in_slot(const FedStep& step) const {
   std::byte* const made = step.chunk->memory.data() + pass_.places.in_slot + pass_.places.made;
-  return {reinterpret_cast<std::uint64_t*>(made), pass_.outputs.size()};
+  return {reinterpret_cast<std::uint64_t*>(made), made_numbers()};
 }
 
 /// If the operation selects, brings the numbers of records to the slot and waits for them. Other

@@ -34,7 +34,10 @@ class Sink {
   virtual void flush() = 0;
 
  protected:
-  explicit Sink(const PassParts& pass) : pass_(pass), outputs_(pass.outputs.size()) {}
+  explicit Sink(const PassParts& pass) : pass_(pass), outputs_(pass.places.outputs.size()) {}
+
+  /// Returns how many numbers an operation that selects makes for a step.
+  std::size_t made_numbers() const;
 
   /// Returns room for the results of a number of records in `memory`.
   StepResults room_in(std::byte* memory, std::uint64_t records);
@@ -54,6 +57,8 @@ class Sink {
   const PassParts& pass_;
 
  private:
+  void lay_out_groups(const FedStep& step, const StepResults& results, const std::uint64_t* made);
+
   std::vector<DeviceSpan<std::byte>> outputs_;
   std::vector<std::uint64_t> made_;  // numbers of records of an operation that makes all
   std::vector<Moved> moved_;

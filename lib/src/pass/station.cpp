@@ -147,7 +147,9 @@ Stats Station::run(const PassJob& job) {
 }
 
 Facts Station::measure(const PassJob& job) const {
-  return measure_facts(device_->facts(), !device_->has_started(), job.inputs, job.outputs);
+  // Outputs whose records share one room are as one.
+  const auto outputs = job.operation.groups() != 0 ? job.outputs.first(1) : job.outputs;
+  return measure_facts(device_->facts(), !device_->has_started(), job.inputs, outputs);
 }
 
 Wishes Station::wishes(const PassJob& job) const {

@@ -162,6 +162,7 @@ StepNeeds needs_of(std::span<const PassInput> inputs, const Operation* operation
     needs.margin = operation->margin();
     needs.memory = operation->host_bytes();
     needs.appends = operation->selects();
+    needs.groups = operation->groups();
     needs.waits = operation->in_order() || needs.appends;
     needs.in_order |= needs.waits || !needs.margin.is_empty();
     if (inputs.empty()) needs.records = operation->records();

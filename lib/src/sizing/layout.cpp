@@ -168,7 +168,8 @@ WriteLayout write_layout_for(const Facts& facts, const Wishes& wishes, const Lay
   SequentialPlan plan(std::move(files), std::move(cut));
   // A GPU has copied the inputs out of the slot when the results arrive. The CPU computes in it.
   ResultPlaces places =
-      places_of(plan, wishes.needs.appends, facts.device.reads_host_memory ? input_bytes : 0);
+      places_of(plan, wishes.needs.appends, facts.device.reads_host_memory ? input_bytes : 0,
+                wishes.needs.groups, config.direct);
   return {.plan = std::move(plan), .config = std::move(config), .places = std::move(places)};
 }
 
@@ -298,8 +299,20 @@ std::size_t place_in_step(const SequentialPlan& plan, std::size_t input) {
   return input < plan.inputs() ? round_up(place, RecordShape::most_alignment) : place;
 }
 
-ResultPlaces places_of(const SequentialPlan& writes, bool appends, std::size_t in_slot) {
+ResultPlaces places_of(const SequentialPlan& writes, bool appends, std::size_t in_slot,
+                       std::size_t groups, bool direct) {
   ResultPlaces places{.in_slot = in_slot};
+  if (groups != 0) {
+    // Smaller pieces are mostly the ends of pages: they are packed, and take no more room than one
+    // step.
+    constexpr std::size_t least_bytes = 16 * page_bytes;
+    places.in_pages = direct && writes.max_step_bytes(0) / groups >= least_bytes;
+    const std::size_t shifts = places.in_pages ? 2 * page_bytes * groups : 0;
+    places.outputs.push_back(0);
+    places.made = round_up(writes.max_step_bytes(0), page_bytes) + shifts;
+    places.bytes = places.made + round_up((groups + 1) * sizeof(std::uint64_t), page_bytes);
+    return places;
+  }
   for (std::size_t i = 0; i < writes.inputs(); ++i) {
     places.outputs.push_back(places.bytes);
     places.bytes += round_up(writes.max_step_bytes(i), page_bytes);

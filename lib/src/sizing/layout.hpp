@@ -27,6 +27,7 @@ struct StepNeeds {
   HostBytes memory{};                  // of the operation
   bool in_order = false;               // the source is read from beginning to end
   bool appends = false;                // the length of the outputs shows during the pass
+  std::size_t groups = 0;              // outputs whose records share one room; 0: each has its own
   bool waits = false;                  // a step waits for the one before
   std::uint64_t records = 0;           // of a pass without inputs
   std::uint64_t resident = 0;          // records, the first ones, that are on the device already
@@ -57,10 +58,15 @@ struct ResultPlaces {
   std::vector<std::size_t> outputs{};  // from there, of each output
   std::size_t made = 0;                // from there, of the numbers of records if it appends
   std::size_t bytes = 0;               // of all results
+  bool in_pages =
+      true;  // appended results lie as far from the beginning of a page as in their file
 };
 
-/// Returns the places for results of a plan, whose inputs are the outputs of the pass.
-ResultPlaces places_of(const SequentialPlan& writes, bool appends, std::size_t in_slot);
+/// Returns the places for results of a plan, whose inputs are the outputs of the pass. With
+/// `groups`, its only input stands for so many outputs (see Operation::groups()). `direct`: whole
+/// pages are written directly.
+ResultPlaces places_of(const SequentialPlan& writes, bool appends, std::size_t in_slot,
+                       std::size_t groups = 0, bool direct = true);
 
 /// The layout of the outputs of a pass.
 struct WriteLayout {

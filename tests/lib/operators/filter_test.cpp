@@ -20,11 +20,11 @@
 #include <utility>
 #include <vector>
 
+#include "support/counting_engine.hpp"
 #include "support/data_file.hpp"
 #include "support/host_operators.hpp"
 #include "support/machines.hpp"
 #include "support/temp_dir.hpp"
-#include "support/wrapped_engine.hpp"
 
 namespace ooc::detail {
 namespace {
@@ -222,30 +222,9 @@ TEST_P(FilterTest, WritesTheNumberOfRecordsInTheHeader) {
   }
 }
 
-/// Counts the bytes that are written directly.
-class CountingEngine final : public test::WrappedEngine {
- public:
-  CountingEngine(std::unique_ptr<Engine> engine, std::atomic<std::uint64_t>& direct)
-      : WrappedEngine(std::move(engine)), direct_(direct) {}
-
-  void start(Request& request) override {
-    if (request.direct) direct_ += request.bytes;
-    WrappedEngine::start(request);
-  }
-
- private:
-  std::atomic<std::uint64_t>& direct_;
-};
-
 TEST_P(FilterTest, WritesWholePagesDirectly) {
   std::atomic<std::uint64_t> direct{0};
-  Options options{.chunk_bytes = 262144};
-  options.make_engine = [&](const EngineOptions& wanted) -> std::unique_ptr<Engine> {
-    std::unique_ptr<Engine> engine = make_engine(wanted);
-    if (!wanted.writes) return engine;
-    return std::make_unique<CountingEngine>(std::move(engine), direct);
-  };
-  Coordinator filters = coordinator(options);
+  Coordinator filters = coordinator(test::counting_direct_writes({.chunk_bytes = 262144}, direct));
   const Target to = target("kept.npy");
   if (OutputFile(to.path, 1 << 20, false).direct() < 0) GTEST_SKIP() << "no direct writes here";
   const auto [found, stats] = filter(filters, KeepBelow{500}, source(), to);

@@ -9,6 +9,7 @@
 #include <ooc/map.hpp>
 #include <ooc/resident.hpp>
 #include <ooc/scan.hpp>
+#include <ooc/split.hpp>
 #include <ooc/write.hpp>
 
 #include <gtest/gtest.h>
@@ -104,6 +105,14 @@ class FaultWalk : public testing::TestWithParam<Machine> {
     Coordinator coordinator(std::move(device), options);
     const Target target{.path = target_, .type = {ElementType::u1}};
     return filter(coordinator, KeepAll{home}, open(source_), target).value.kept == bytes_.size();
+  }
+  bool split_is_right(std::unique_ptr<Device> device, const Options& options) {
+    Coordinator coordinator(std::move(device), options);
+    const std::filesystem::path second = dir_.path() / "nothing.u8";
+    const std::array targets{Target{.path = target_}, Target{.path = second}};
+    const auto counts = split(coordinator, ToTheFirst{}, open(source_), targets).value;
+    std::filesystem::remove(second);
+    return counts == std::vector<std::uint64_t>{bytes_.size(), 0};
   }
   bool scan_is_right(std::unique_ptr<Device> device, const Options& options) {
     HostMemory home;

@@ -103,6 +103,16 @@ struct KeepAll {
   }
 };
 
+/// A split that gives all bytes to the first output.
+struct ToTheFirst {
+  using Input = std::uint8_t;
+
+  void assign(Stream& stream, DeviceChunk<const std::uint8_t> /*in*/,
+              DeviceSpan<std::uint16_t> outputs) const {
+    stream.fill_zero(outputs.data, outputs.size * sizeof(std::uint16_t));
+  }
+};
+
 /// A scan that copies bytes, and passes on how many there were.
 struct CountingScan {
   using Input = std::uint8_t;

@@ -76,6 +76,8 @@ TEST_P(FaultWalk, OverEveryCallOfAnEngine) {
            [&](Fault& fault) { return map_is_right(device(), options_with(fault)); });
       walk(name + "_in_a_filter", {broken.kind}, false,
            [&](Fault& fault) { return filter_is_right(device(), options_with(fault)); });
+      walk(name + "_in_a_split", {broken.kind}, false,
+           [&](Fault& fault) { return split_is_right(device(), options_with(fault)); });
       walk(name + "_in_a_scan", {broken.kind}, false,
            [&](Fault& fault) { return scan_is_right(device(), options_with(fault)); });
       if (writes) {
@@ -135,6 +137,8 @@ TEST_P(FaultWalk, OverEveryCallOfTheDevice) {
          [&](Fault& fault) { return map_is_right(broken(fault), options()); });
     walk(kind.name + "_in_a_filter", {kind.kind}, false,
          [&](Fault& fault) { return filter_is_right(broken(fault), options()); });
+    walk(kind.name + "_in_a_split", {kind.kind}, false,
+         [&](Fault& fault) { return split_is_right(broken(fault), options()); });
     walk(kind.name + "_in_a_scan", {kind.kind}, false,
          [&](Fault& fault) { return scan_is_right(broken(fault), options()); });
     walk(kind.name + "_of_two_outputs", {kind.kind}, false,

@@ -63,6 +63,22 @@ TEST_F(LayoutTest, FindsRoomInASlotForInputAndOutput) {
   }
 }
 
+TEST_F(LayoutTest, OutputsOfASplitShareOneRoom) {
+  StepNeeds needs = needs_of(4);
+  needs.appends = true;
+  for (const std::size_t groups : {1u, 64u, 4096u}) {
+    needs.groups = groups;
+    const Layout layout = layout_for({}, DeviceKind::cuda, on_disk(256 * MiB), needs, output_of(4));
+    const ResultPlaces& places = layout.writes->places;
+    const std::size_t step = layout.writes->plan.max_step_bytes(0);
+    const std::size_t numbers = round_up((groups + 1) * sizeof(std::uint64_t), page_bytes);
+    EXPECT_EQ(places.outputs.size(), 1u);
+    EXPECT_EQ(places.in_pages, step / groups >= 16 * page_bytes);
+    EXPECT_GE(places.made, step + (places.in_pages ? 2 * page_bytes * groups : 0));
+    EXPECT_LE(places.bytes, step + step / 8 + page_bytes + numbers);
+  }
+}
+
 TEST_F(LayoutTest, KeepsToTheLimitsWithAnOutput) {
   constexpr std::uint64_t elements = 64 * MiB;
   for (const std::size_t limit : {4 * MiB, 8 * MiB, 64 * MiB}) {

@@ -4,6 +4,7 @@
 #include <ooc/device.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 namespace ooc::detail {
@@ -23,6 +24,23 @@ struct MovedRecords {
   const std::byte* source = nullptr;  ///< the records that are read
   std::size_t source_bytes = 0;       ///< of a record
   std::size_t count = 0;              ///< number of records
+};
+
+/// The most groups that records are divided into.
+inline constexpr std::size_t most_groups = 4096;
+
+/// Records that are divided into groups, and room for the result. All pointers are to memory of the
+/// device.
+struct GroupedRecords {
+  std::byte* target = nullptr;        ///< room for all records
+  const std::byte* source = nullptr;  ///< the records, which do not overlap the room
+  std::size_t record_bytes = 1;       ///< of a record
+  std::size_t count = 0;              ///< number of records
+  std::uint16_t* groups = nullptr;    ///< the group of each record; is overwritten
+  std::size_t group_count = 1;        ///< at most most_groups
+  /// Room for the number of records in each group, and then for the index of the first record
+  /// whose group does not exist; `count` if there is none.
+  std::uint64_t* sizes = nullptr;
 };
 
 /// Gathers stored bytes and decodes them into records, on a stream. Each Stream has one.
@@ -47,6 +65,10 @@ class OOC_API Decoder {
   /// Copies the fields of each record to the record with the same index in another array. The
   /// arrays do not overlap. Bytes between the target fields are not changed.
   virtual void move_fields(const MovedRecords& records, std::span<const FieldMove> moves) = 0;
+
+  /// Copies the records of group 0, then those of group 1 and so on. Those of a group keep their
+  /// order; those whose group does not exist come last.
+  virtual void group(const GroupedRecords& records) = 0;
 };
 
 }  // namespace ooc::detail

@@ -58,6 +58,18 @@ concept SavesParts = requires {
 }
 &&Savable<typename Operation::Finder>;
 
+/// Returns the operation of an operator, which is told the number of outputs if it divides records.
+/// `record_bytes`: of all inputs or, if that is more, of all outputs.
+template <class Operation, class Op>
+Operation operation_for(const Op& op, Coordinator& coordinator, std::size_t record_bytes,
+                        std::size_t outputs) {
+  if constexpr (std::is_constructible_v<Operation, const Op&, std::size_t, std::size_t>) {
+    return Operation(op, record_bytes, outputs);
+  } else {
+    return Operation(op, coordinator, record_bytes);
+  }
+}
+
 /// Prepares an operation for a pass over these inputs.
 template <class Operation>
 void begin(Operation& operation, std::span<const PassInput> inputs) {
@@ -70,9 +82,8 @@ Found<Nothing> part_without_findings(const Op& op, Cover cover) {
   return {std::move(cover), std::make_unique<PartOf<SeenBy<Op>>>(SeenBy<Op>(op))};
 }
 
-/// A job that writes files. Its Operation is made of the operator, the coordinator and the size of
-/// a record. It has a SavableFold `Finder`, of which the job's findings are parts, and a function
-/// take_part().
+/// A job that writes files. Its Operation is made by operation_for(). It has a SavableFold
+/// `Finder`, of which the job's findings are parts, and a function take_part().
 template <class Operation, class Op>
 class OutputJob final : public ResumableJob {
  public:
@@ -92,7 +103,7 @@ class OutputJob final : public ResumableJob {
         first_(records_before(inputs.front())),
         files_(files),
         file_(file) {
-    Operation operation(op, coordinator, record_bytes);
+    const Operation operation = make();
     if (file.is_wanted()) require_no_margin(operation.margin());
     partition_ = operation.partition();
     OutputJob::clear();
@@ -112,7 +123,7 @@ class OutputJob final : public ResumableJob {
 
   Stats run(std::span<const PassInput> section, const PassOptions& wanted,
             Blocks* blocks) override {
-    Operation operation(op_, coordinator_, record_bytes_);
+    Operation operation = make();
     begin(operation, section);
     if constexpr (requires { operation.begin_after(std::declval<Value>()); }) {
       operation.begin_after(load_found(finder_, found_->save()).result());
@@ -139,6 +150,10 @@ class OutputJob final : public ResumableJob {
   Value take() { return std::move(*found_).result(); }
 
  private:
+  Operation make() const {
+    return operation_for<Operation>(op_, coordinator_, record_bytes_, files_.outputs().size());
+  }
+
   const Op& op_;
   Finder finder_;
   Coordinator& coordinator_;
@@ -153,29 +168,42 @@ class OutputJob final : public ResumableJob {
 };
 
 /// The findings of a job, and the records that it has appended.
-template <class Value, std::size_t outputs>
+template <class Value>
 struct Written {
   Value value{};
   Stats stats{};
-  std::array<std::uint64_t, outputs> appended{};  // records, if the files were appended to
+  std::vector<std::uint64_t> appended{};  // records, if the files were appended to
 };
+
+/// The targets of a pass, and its records.
+struct Writing {
+  std::span<const Target> targets;
+  std::span<const MadeRecords> made;  // for each target
+  std::size_t record_bytes;           // of all inputs or, if that is more, of a record in each room
+  Purpose purpose = Purpose::write;
+};
+
+inline std::vector<std::uint64_t> appended_to(const OutputFiles& files) {
+  std::vector<std::uint64_t> appended(files.outputs().size());
+  for (std::size_t i = 0; i < appended.size(); ++i) appended[i] = files.appended(i);
+  return appended;
+}
 
 /// Writes in passes over sections (see Checkpoint), or together with other ranks, of which the
 /// first one makes the files and moves them into place.
-template <class Operation, class Op, std::size_t count>
-auto write_divided(Coordinator& coordinator, const Op& op,
-                   const std::array<PassInput, count>& inputs, const TargetsOf<Op>& targets,
-                   const PassOptions& wanted, Purpose purpose) {
-  const auto made = made_by(op, inputs);
-  const auto known = known_targets(all_of(targets), made);
+template <class Operation, class Op>
+auto write_divided(Coordinator& coordinator, const Op& op, std::span<const PassInput> inputs,
+                   const Writing& writing, const PassOptions& wanted) {
+  const std::vector<Target> known = known_targets(writing.targets, writing.made);
   Ranks* const ranks = coordinator.ranks();
   CheckpointFile file(wanted.checkpoint, ranks);
   const std::array questions{operator_question(Operation::finder(op))};
   const auto saved = file.begin(inputs, questions, known);
-  if (ranks != nullptr && !ranks->is_first()) purpose = Purpose::join;
-  OutputFiles files(inputs, known, made, purpose, file.outputs());
-  OutputJob<Operation, Op> job(op, coordinator, widest_record(inputs, made), inputs, files, file);
-  Written<typename OutputJob<Operation, Op>::Value, outputs_of<Op>> written;
+  const bool joins = ranks != nullptr && !ranks->is_first();
+  OutputFiles files(inputs, known, writing.made, joins ? Purpose::join : writing.purpose,
+                    file.outputs());
+  OutputJob<Operation, Op> job(op, coordinator, writing.record_bytes, inputs, files, file);
+  Written<typename OutputJob<Operation, Op>::Value> written;
   Stats& stats = written.stats;
   stats =
       run_divided(job, inputs, job.partition(), without_keep_partial(wanted), file, saved, ranks);
@@ -192,37 +220,48 @@ auto write_divided(Coordinator& coordinator, const Op& op,
       if (file.is_wanted()) file.save_whole(std::move(whole), files.saved(true), stats);
     });
   });
-  for (std::size_t i = 0; i < outputs_of<Op>; ++i) written.appended[i] = files.appended(i);
+  written.appended = appended_to(files);
   return written;
 }
 
 /// Sends the inputs through an Operation that writes to the targets.
-template <class Operation, class Op, std::size_t count>
-auto write_files(Coordinator& coordinator, const Op& op, const std::array<PassInput, count>& inputs,
-                 const TargetsOf<Op>& targets, const PassOptions& wanted,
-                 Purpose purpose = Purpose::write) {
+template <class Operation, class Op>
+auto write_all(Coordinator& coordinator, const Op& op, std::span<const PassInput> inputs,
+               const Writing& writing, const PassOptions& wanted) {
   if (is_divided(coordinator, wanted)) {
     if constexpr (SavesParts<Operation, Op>) {
       return or_fail_together(coordinator.ranks(), [&] {
-        return write_divided<Operation>(coordinator, op, inputs, targets, wanted, purpose);
+        return write_divided<Operation>(coordinator, op, inputs, writing, wanted);
       });
     } else {
       throw is_not_divided(coordinator.ranks(), Operation::is_merged_in_order);
     }
   }
-  const auto made = made_by(op, inputs);
-  OutputFiles files(inputs, known_targets(all_of(targets), made), made, purpose);
+  OutputFiles files(inputs, known_targets(writing.targets, writing.made), writing.made,
+                    writing.purpose);
   Reservation pass = begin_pass(coordinator);
-  Operation operation(op, coordinator, widest_record(inputs, made));
+  auto operation =
+      operation_for<Operation>(op, coordinator, writing.record_bytes, writing.targets.size());
   begin(operation, inputs);
-  Written<typename Operation::Value, outputs_of<Op>> written;
+  Written<typename Operation::Value> written;
   Stats& stats = written.stats;
   stats =
       run_pass(coordinator, pass, inputs, operation, without_keep_partial(wanted), files.outputs());
   if constexpr (requires { operation.take(); }) written.value = operation.take();
   files.commit(stats);
-  for (std::size_t i = 0; i < outputs_of<Op>; ++i) written.appended[i] = files.appended(i);
+  written.appended = appended_to(files);
   return written;
+}
+
+/// The same for the targets of an operator with an Output.
+template <class Operation, class Op, std::size_t count>
+auto write_files(Coordinator& coordinator, const Op& op, const std::array<PassInput, count>& inputs,
+                 const TargetsOf<Op>& targets, const PassOptions& wanted,
+                 Purpose purpose = Purpose::write) {
+  const auto made = made_by(op, inputs);
+  return write_all<Operation>(coordinator, op, inputs,
+                              {all_of(targets), made, widest_record(inputs, made), purpose},
+                              wanted);
 }
 
 /// Like write_files(), for an operation without findings. Returns the number of records written.

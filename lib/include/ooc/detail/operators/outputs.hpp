@@ -117,6 +117,17 @@ std::array<std::size_t, outputs_of<Op>> made_columns(const Op& op,
   return made;
 }
 
+/// Returns the records of an output of an operator. `length`: of the rows, if it makes rows.
+template <class Output>
+MadeRecords made_as(std::size_t length) {
+  using Element = typename RecordView<Output>::Element;
+  MadeRecords made{sizeof(Element), {}, {}};
+  if constexpr (IsElement<Element> || HasFields<Element>) made.type = type_of<Element>();
+  if constexpr (is_row<Output>) made.columns = length;
+  if (made.columns == std::size_t{0}) throw no_columns();
+  return made;
+}
+
 /// Returns the records that an operator makes. `columns`: of its inputs, if they have rows.
 template <class Op>
 std::array<MadeRecords, outputs_of<Op>> made_with(const Op& op,
@@ -124,17 +135,8 @@ std::array<MadeRecords, outputs_of<Op>> made_with(const Op& op,
   using Outputs = typename RecordsOf<typename Op::Output>::Tuple;
   std::array<std::size_t, outputs_of<Op>> lengths{};
   if constexpr (has_rows<Outputs>) lengths = made_columns(op, columns);
-  const auto made_as = [&]<class Output>(std::type_identity<Output>, std::size_t length) {
-    using Element = typename RecordView<Output>::Element;
-    MadeRecords made{sizeof(Element), {}, {}};
-    if constexpr (IsElement<Element> || HasFields<Element>) made.type = type_of<Element>();
-    if constexpr (is_row<Output>) made.columns = length;
-    if (made.columns == std::size_t{0}) throw no_columns();
-    return made;
-  };
   return [&]<std::size_t... i>(std::index_sequence<i...>) {
-    return std::array{
-        made_as(std::type_identity<std::tuple_element_t<i, Outputs>>{}, lengths[i])...};
+    return std::array{made_as<std::tuple_element_t<i, Outputs>>(lengths[i])...};
   }
   (std::make_index_sequence<outputs_of<Op>>{});
 }
@@ -150,21 +152,17 @@ std::array<MadeRecords, outputs_of<Op>> made_by(const Op& op,
 }
 
 /// Returns the targets. Those without a type get the type of the records that the operator makes.
-template <std::size_t count>
-std::array<Target, count> known_targets(std::span<const Target> targets,
-                                        const std::array<MadeRecords, count>& made) {
-  std::array<Target, count> known;
-  for (std::size_t i = 0; i < count; ++i) {
-    known[i] = targets[i];
+inline std::vector<Target> known_targets(std::span<const Target> targets,
+                                         std::span<const MadeRecords> made) {
+  std::vector<Target> known(targets.begin(), targets.end());
+  for (std::size_t i = 0; i < known.size(); ++i) {
     if (!known[i].type) known[i].type = made[i].type;
   }
   return known;
 }
 
 /// Size of a record of all inputs, or of all outputs if that is more (bytes).
-template <std::size_t inputs, std::size_t outputs>
-std::size_t widest_record(const std::array<PassInput, inputs>& in,
-                          const std::array<MadeRecords, outputs>& made) {
+inline std::size_t widest_record(std::span<const PassInput> in, std::span<const MadeRecords> made) {
   std::size_t bytes = 0;
   for (const MadeRecords& output : made) bytes += output.bytes();
   return std::max(record_bytes_of(in), bytes);

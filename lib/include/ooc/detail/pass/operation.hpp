@@ -49,9 +49,11 @@ struct StepRecords {
 
 /// Room on the device for the results of a step.
 struct StepResults {
-  /// For each output, one record for each of the step.
+  /// For each output, one record for each of the step; one room for all outputs if the operation
+  /// divides records (see Operation::groups()).
   std::span<const DeviceSpan<std::byte>> outputs{};
-  /// If the operation selects, the number of records that it makes for each output.
+  /// If the operation selects, the number of records that it makes for each output. If it divides
+  /// records, then the index in the step of the first record that no output takes, if any.
   std::uint64_t* made = nullptr;
 };
 
@@ -90,6 +92,13 @@ class OOC_API Operation {
   /// StepResults::made, and the results of each step follow those of the step before in the file.
   /// The pass then appends to its outputs, which must have been opened for that.
   virtual bool selects() const noexcept { return false; }
+
+  /// If not 0, the operation selects by dividing the records of each step among so many outputs,
+  /// all of one type: their records follow one another in one room.
+  virtual std::size_t groups() const noexcept { return 0; }
+
+  /// Throws the error for a record, by its index in the source, that no output takes.
+  virtual void refuse(std::uint64_t /*record*/) const {}
 
   /// True if devices of different kinds may work on the same pass: their findings have the same
   /// bits, and can be merged. Devices of one kind may always share a pass.
