@@ -6,30 +6,16 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <ooc/detail/base/random_words.hpp>
 #include <ooc/error.hpp>
 #include <type_traits>
 
 namespace ooc_run {
 namespace {
 
-constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio, odd
+using ooc::detail::RandomWords;
+
 constexpr std::size_t word_bytes = sizeof(std::uint64_t);
-
-/// The finaliser of splitmix64: each bit of the input changes about half of the bits of the output.
-constexpr std::uint64_t mix(std::uint64_t word) {
-  word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9;
-  word = (word ^ (word >> 27)) * 0x94d049bb133111eb;
-  return word ^ (word >> 31);
-}
-
-/// A sequence of pseudo-random words with random access.
-struct Hash {
-  explicit constexpr Hash(std::uint64_t seed) : base(mix(seed + golden)) {}
-  constexpr std::uint64_t operator()(std::uint64_t index) const {
-    return mix(base + (index + 1) * golden);
-  }
-  std::uint64_t base;
-};
 
 /// Returns the largest n for which the type represents every integer below 2^n exactly.
 template <class T>
@@ -109,7 +95,7 @@ ooc::int128 fill_uniform(const Generator& generator, std::uint64_t first,
   constexpr std::size_t per_word = word_bytes / sizeof(T);
   constexpr unsigned element_bits = 8 * sizeof(T);
   constexpr unsigned kept = ooc::is_floating<T> ? exact_bits<T>() : element_bits;
-  const Hash hash(generator.seed);
+  const RandomWords hash(generator.seed);
   Writer<T> writer(data, generator.fraction_bits());
   const auto put = [&](std::uint64_t word, std::size_t part) {
     const std::uint64_t bits = word << (64 - element_bits * (part + 1)) >> (64 - kept);
@@ -146,7 +132,7 @@ constexpr std::int64_t scale_down(std::int64_t k, int bits) {
 }
 
 template <class T>
-Integer<T> normal_element(const Hash& hash, std::uint64_t index) {
+Integer<T> normal_element(const RandomWords& hash, std::uint64_t index) {
   constexpr int deviation_bits = 10;
   const std::int64_t k = normal_integer(hash(2 * index), hash(2 * index + 1));
   if constexpr (ooc::is_floating<T>) {
@@ -163,7 +149,7 @@ Integer<T> normal_element(const Hash& hash, std::uint64_t index) {
 }
 
 template <class T>
-Integer<T> zipf_element(const Hash& hash, std::uint64_t index) {
+Integer<T> zipf_element(const RandomWords& hash, std::uint64_t index) {
   // The number of leading zeros selects the octave: half of all words have none, a quarter have
   // one, and so on. The low bits select the value within it. The octave is at most 31, so that the
   // two groups of bits do not overlap.
@@ -217,7 +203,7 @@ ooc::int128 fill_positions(std::uint64_t first, std::span<std::byte> data, bool 
 template <class T>
 ooc::int128 fill_native(const Generator& generator, std::uint64_t first,
                         std::span<std::byte> data) {
-  const Hash hash(generator.seed);
+  const RandomWords hash(generator.seed);
   const auto each = [&](auto element) { return fill_each<T>(generator, first, data, element); };
   switch (generator.pattern) {
     case Pattern::uniform: return fill_uniform<T>(generator, first, data);

@@ -20,6 +20,8 @@
 #include <ooc/resident.hpp>
 #include <ooc/scan.hpp>
 #include <ooc/source.hpp>
+#include <ooc/split.hpp>
+#include <ooc/split_by.hpp>
 #include <ooc/stats.hpp>
 #include <ooc/target.hpp>
 #include <ooc/write.hpp>
