@@ -37,6 +37,11 @@ constexpr std::array<std::string_view, 3> convert_examples{
     "ooc-run convert test.f32 -o square.npy --count 1048576 --shape 1024x1024",
     "ooc-run convert square.npy -o swapped.bin --to '>f4' --strict --json",
 };
+constexpr std::array<std::string_view, 3> split_examples{
+    "ooc-run split test.f32 -o 'part-{}.npy' --edges 0.25,0.5    # see ooc-run gen --help",
+    "ooc-run split square.npy -o 'shard-{}.npy' --shuffle 1 --into 8    # by rows",
+    "ooc-run split test.f32 -o 'bits-{}.bin' --dtype u1 --by 0 --into 256 --json",
+};
 constexpr std::array<std::string_view, 3> matmul_examples{
     "ooc-run matmul square.npy square.npy -o c.npy --verify    # see convert --help",
     "ooc-run matmul square.npy test.f32 --shape-b 1024x262144 --explain",
@@ -116,6 +121,18 @@ constexpr std::array all_commands{
             "rounded, overflowed and clipped ones; --strict refuses all of them. Several\n"
             "files are one dataset, in the order given. The output appears when all of it is\n"
             "on the disk."},
+    Command{"split", "FILE... -o 'OUT-{}.npy' [options]", "divide records among many files",
+            FileWords::some, split_examples,
+            "Each record goes to one of 1 to 4096 files, in which records keep their order.\n"
+            "--edges A,B: values below A go to file 0, from A to below B to file 1, others\n"
+            "and NaN to file 2, as numpy.digitize numbers them; integers are compared\n"
+            "exactly. --by: the integer in a field of structs, or in a column of rows, is the\n"
+            "number of the file; a number that no file has is an error. --shuffle: at random,\n"
+            "by the seed and the index of the record, the same on every machine. With --by\n"
+            "and --shuffle, records of an array of several dimensions are its rows. {} in the\n"
+            "name is the number of the file, with zeros before it, so that names sort. All\n"
+            "files are written at the same time, and appear when all of them are on the\n"
+            "disk."},
     Command{"bench", "FILE [options]",
             "measure this machine's limits, and how near runs come to them", FileWords::some,
             bench_examples,
@@ -163,7 +180,7 @@ constexpr std::array<std::string_view, 11> group_titles{"statistics", "bins",   
 
 std::string fill_in(std::string_view help, std::span<const std::string_view> values) {
   const std::size_t at = help.find("{}");
-  if (at == std::string_view::npos) return std::string(help);
+  if (at == std::string_view::npos || values.empty()) return std::string(help);
   return fmt::format("{}{}{}", help.substr(0, at), fmt::join(values, ", "), help.substr(at + 2));
 }
 

@@ -49,7 +49,7 @@ enum class Group {
 struct Option {
   std::string_view name;                       // "chunk": --chunk, OOC_CHUNK
   std::string_view argument{};                 // "SIZE"; empty for a switch; "FILE" for a path
-  std::string_view help;                       // one line; {} is replaced by the values
+  std::string_view help;                       // one line; {} is replaced by the values, if any
   std::span<const std::string_view> values{};  // their names; for a FILE, its allowed extensions
   char letter = 0;                             // 'o': -o
   Group group{};

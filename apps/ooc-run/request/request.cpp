@@ -155,6 +155,9 @@ Request parse(const Arguments& arguments) {
   if (command == "reduce") return read_reduce(arguments);
   if (command == "merge") return read_merge(arguments);
   if (command == "convert") return read_convert(arguments);
+  if (command == "split") {
+    return SplitRequest{read_run_settings(arguments), read_split_settings(arguments)};
+  }
   if (command == "matmul") return read_matmul(arguments);
   if (command == "bench") return read_bench(arguments);
   if (command == "info") return InfoRequest{read_run_settings(arguments)};

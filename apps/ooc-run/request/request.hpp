@@ -18,6 +18,7 @@
 #include "request/picture_style.hpp"
 #include "request/run_settings.hpp"
 #include "request/shard.hpp"
+#include "request/split.hpp"
 
 namespace ooc_run {
 
@@ -54,6 +55,11 @@ struct ConvertRequest {
   ooc::ConvertOptions options;
 };
 
+struct SplitRequest {
+  RunSettings run;
+  SplitSettings split;
+};
+
 struct MatmulRequest {
   using Shape = std::vector<std::uint64_t>;  // rows and columns
 
@@ -86,8 +92,9 @@ struct GenRequest {
   bool explain = false;
 };
 
-using Request = std::variant<HistogramRequest, ReduceRequest, ConvertRequest, MatmulRequest,
-                             MergeRequest, BenchRequest, InfoRequest, DoctorRequest, GenRequest>;
+using Request =
+    std::variant<HistogramRequest, ReduceRequest, ConvertRequest, SplitRequest, MatmulRequest,
+                 MergeRequest, BenchRequest, InfoRequest, DoctorRequest, GenRequest>;
 
 /// Parses the values of all options and refuses values that must not be combined. Opens no file.
 /// Throws Error(usage).

@@ -134,6 +134,12 @@ Task with_statistics(const ooc::Source& source, const Task& task,
   return passes_over(source, task.passes, passes / (passes / task.core_rate + 1 / reducing_rate));
 }
 
+Task writing_task(const ooc::Source& source, double core_rate) {
+  Task task = passes_over(source, 1, core_rate);
+  task.why_alone = "it writes a file";
+  return task;
+}
+
 }  // namespace
 
 Task passes_over(const ooc::Source& source, std::size_t passes, double core_rate) {
@@ -182,9 +188,12 @@ Task summary_task(const ooc::Source& source, const ooc::SummaryOptions& options)
 
 Task convert_task(const ooc::Source& source) {
   constexpr double core_rate = 3e9;
-  Task task = passes_over(source, 1, core_rate);
-  task.why_alone = "it writes a file";
-  return task;
+  return writing_task(source, core_rate);
+}
+
+Task split_task(const ooc::Source& source) {
+  constexpr double core_rate = 0.5e9;
+  return writing_task(source, core_rate);
 }
 
 DeviceRates rates_to_choose_by(const Task& task, const ooc::Options& options) {

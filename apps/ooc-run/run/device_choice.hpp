@@ -38,6 +38,7 @@ Task histogram_task(const ooc::Source& source, const ooc::HistogramOptions& opti
 Task reduce_task(const ooc::Source& source, const ooc::ReduceOptions& options);
 Task summary_task(const ooc::Source& source, const ooc::SummaryOptions& options);
 Task convert_task(const ooc::Source& source);
+Task split_task(const ooc::Source& source);
 
 /// The rates of the stages of a run on each device.
 struct DeviceRates {

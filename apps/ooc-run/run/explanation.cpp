@@ -208,6 +208,14 @@ Explanation explain_convert(const RunSettings& settings, const ooc::Source& sour
   });
 }
 
+Explanation explain_split(const RunSettings& settings, const ooc::Source& source,
+                          const ooc::SplitRule& rule, std::span<const ooc::Target> targets) {
+  return explain_run(settings, split_task(source), [&](ooc::DeviceKind device) {
+    return ooc::dry_run_split_by(settings.options, device, rule, source, targets,
+                                 wanted_of(settings));
+  });
+}
+
 std::vector<FactRow> try_side_files(const SideFiles& files) {
   std::vector<FactRow> rows;
   if (files.plot) {

@@ -5,6 +5,7 @@
 #include <ooc/coordinator.hpp>
 #include <ooc/histogram.hpp>
 #include <ooc/source.hpp>
+#include <ooc/split_by.hpp>
 #include <ooc/target.hpp>
 #include <optional>
 #include <span>
@@ -47,6 +48,8 @@ Explanation explain_summary(const RunSettings& settings, const ooc::Source& sour
                             const ooc::SummaryOptions& options);
 Explanation explain_convert(const RunSettings& settings, const ooc::Source& source,
                             const ooc::Target& target);
+Explanation explain_split(const RunSettings& settings, const ooc::Source& source,
+                          const ooc::SplitRule& rule, std::span<const ooc::Target> targets);
 
 /// Throws Error(device) if one of these devices is a GPU that is not usable.
 void require_usable(std::span<const DeviceName> devices);
