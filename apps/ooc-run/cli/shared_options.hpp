@@ -150,7 +150,7 @@ inline constexpr std::array shared_options{
            .argument = "S",
            .help = "ooc-run-mpi: fail if a rank is silent for S s [60]",
            .group = Group::parts,
-           .commands = runs,
+           .commands = "histogram reduce matmul convert",
            .rare = true},
     Option{.name = "shard",
            .argument = "I/N",
