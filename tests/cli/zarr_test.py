@@ -4,6 +4,7 @@
 import itertools
 import json
 import os
+import subprocess
 import unittest
 import zlib
 from ctypes.util import find_library
@@ -154,6 +155,11 @@ class ZarrTest(CliTest):
         self.check_error(3, "reduce", "header.zarr")
         (self.directory / "empty.zarr").mkdir()
         self.check_error(3, "reduce", "empty.zarr")
+        (self.directory / "empty.zarr/.zgroup").write_text('{"zarr_format": 2}')
+        self.check_error(3, "reduce", "empty.zarr")
+
+    def test_a_stream_is_no_store(self):
+        self.check_error(2, "reduce", "-", "--input-format", "zarr", stdin=subprocess.DEVNULL)
 
 
 if __name__ == "__main__":

@@ -276,6 +276,10 @@ Error untyped(const Producer& stream, const std::stop_token& stop) {
 /// Opens a stream of a format that says type and shape itself.
 Source open_array_stream(const FormatParser& parser, std::unique_ptr<Producer> stream,
                          Beginning& beginning, const Format& format) {
+  if (parser.open != nullptr) {
+    throw Error(ErrorKind::usage, beginning.path().string() + ": a stream has no files beside it",
+                {.why = "the data of this format are in a directory", .hint = "give its path"});
+  }
   const std::vector<StoredArray> arrays = parser.list(beginning, format);
   if (arrays.size() > 1) {
     throw Error(ErrorKind::usage,

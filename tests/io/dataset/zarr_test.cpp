@@ -302,7 +302,7 @@ TEST_F(ZarrTest, FillValues) {
                                                                       {"uint32", "\"NaN\""},
                                                                       {"float16", "0.1"},
                                                                       {"float32", R"("0x7fc0")"},
-                                                                      {"float64", "null"},
+                                                                      {"float64", "[]"},
                                                                       {"bool", "1"}}) {
     expect_refused("a fill_value that the data_type can have",
                    header({{"data_type", '"' + type + '"'},
@@ -367,6 +367,8 @@ TEST_F(ZarrTest, RefusesHeadersThatBreakTheRules) {
                [&] { opened("", {.offset = 1, .file = FileFormat::zarr}); });
   std::filesystem::remove(directory_.path() / "zarr.json");
   expect_error(ErrorKind::bad_input, "is a directory", [&] { opened(); });
+  write(".zarray", "{}");
+  expect_error(ErrorKind::bad_input, "is a Zarr store of version 2", [&] { opened(); });
 }
 
 }  // namespace

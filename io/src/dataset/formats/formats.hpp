@@ -40,6 +40,7 @@ struct FormatParser {
 extern const FormatParser npy_format, raw_format, safetensors_format, zarr_format;
 
 /// Returns the file that describes the data of a path: the zarr.json of a directory, or itself.
+/// Throws Error(bad_input) for a Zarr store of version 2.
 std::filesystem::path header_of(const std::filesystem::path& path);
 
 /// Returns the path that stands for a file in messages: of a zarr.json that of its directory.

@@ -107,8 +107,15 @@ File open_zarr(const std::filesystem::path& header, const StoredArray& array) {
 
 std::filesystem::path header_of(const std::filesystem::path& path) {
   std::error_code ignored;
-  const std::filesystem::path header = path / header_name;
-  return std::filesystem::exists(header, ignored) ? header : path;
+  if (!std::filesystem::is_directory(path, ignored)) return path;
+  const auto has = [&](std::string_view name) {
+    return std::filesystem::exists(path / name, ignored);
+  };
+  if (has(header_name)) return path / header_name;
+  if (!has(".zarray") && !has(".zgroup")) return path;
+  throw not_understood(path, "is a Zarr store of version 2",
+                       "`zarr migrate v3 " + shell_word(path) +
+                           "` adds headers of version 3 to it (pip install 'zarr[cli]')");
 }
 
 std::filesystem::path dataset_path(const std::filesystem::path& file) {

@@ -54,7 +54,7 @@ class HeaderParser {
   explicit HeaderParser(const std::filesystem::path& file) : file_(file) {}
 
   std::optional<ZarrArray> parse(const Json& root) {
-    if (!root.is_object() || root.value("zarr_format", Json()) != 3) fail("zarr_format to be 3");
+    if (optional_member(root, "zarr_format") != 3) fail("zarr_format to be 3");
     const Json& node = member(root, "node_type");
     if (node == "group") return {};
     if (node != "array") fail("node_type to be array or group");
@@ -84,9 +84,9 @@ class HeaderParser {
   }
 
   const Json& member(const Json& object, const std::string& key) const {
-    const auto found = object.is_object() ? object.find(key) : object.end();
-    if (!object.is_object() || found == object.end()) fail("the key " + key);
-    return *found;
+    const Json& found = optional_member(object, key);
+    if (found.is_null()) fail("the key " + key);
+    return found;
   }
 
   /// Returns the name of an extension point: a text, or an object with a name.
@@ -96,11 +96,16 @@ class HeaderParser {
     return text.get<std::string>();
   }
 
+  /// Returns a member of an object; null if there is none, or if it is no object.
+  const Json& optional_member(const Json& object, const std::string& key) const {
+    if (!object.is_object()) return none_;
+    const auto found = object.find(key);
+    return found == object.end() ? none_ : *found;
+  }
+
   /// Returns a member of the configuration of an extension point; null if there is none.
-  static Json option(const Json& extension, const std::string& key) {
-    if (!extension.is_object()) return {};
-    const Json options = extension.value("configuration", Json());
-    return options.is_object() ? options.value(key, Json()) : Json();
+  const Json& option(const Json& extension, const std::string& key) const {
+    return optional_member(optional_member(extension, "configuration"), key);
   }
 
   Lengths lengths(const Json& list) const {
@@ -122,11 +127,11 @@ class HeaderParser {
   void refuse_unknown(const Json& root) {
     for (const auto& [key, value] : root.items()) {
       const bool is_known = std::ranges::find(known_members, key) != known_members.end();
-      const bool may_ignore = value.is_object() && value.value("must_understand", Json()) == false;
+      const bool may_ignore = optional_member(value, "must_understand") == false;
       if (!is_known && !may_ignore) refuse("data described by " + in_quotes(key));
     }
-    const Json transformers = root.value("storage_transformers", Json::array());
-    if (transformers != Json::array()) refuse("chunks behind storage transformers");
+    const Json& transformers = optional_member(root, "storage_transformers");
+    if (!transformers.empty()) refuse("chunks behind storage transformers");
   }
 
   void parse_type(const Json& type) {
@@ -146,7 +151,7 @@ class HeaderParser {
     const std::string text = name(encoding);
     if (text != "default" && text != "v2") return refuse("chunks with names " + in_quotes(text));
     array_.has_prefix = text == "default";
-    const Json separator = option(encoding, "separator");
+    const Json& separator = option(encoding, "separator");
     if (!separator.is_null() && separator != "/" && separator != ".") fail("a separator / or .");
     const bool has_dots = separator.is_null() ? !array_.has_prefix : separator == ".";
     array_.separator = has_dots ? '.' : '/';
@@ -185,7 +190,7 @@ class HeaderParser {
   }
 
   bool is_swapped(const Json& bytes) const {
-    const Json endian = option(bytes, "endian");
+    const Json& endian = option(bytes, "endian");
     if (endian == "little") return std::endian::native == std::endian::big;
     if (endian == "big") return std::endian::native == std::endian::little;
     if (!endian.is_null() || (array_.why_not.empty() && ooc::size_of(array_.type) != 1)) {
@@ -199,10 +204,10 @@ class HeaderParser {
     for (std::size_t i = 0; i < array_.chunk.size() && array_.why_not.empty(); ++i) {
       if (array_.file_chunk[i] % array_.chunk[i] != 0) fail("shards of whole chunks");
     }
-    const Json place = option(sharding, "index_location");
+    const Json& place = option(sharding, "index_location");
     if (!place.is_null() && place != "start" && place != "end") fail("an index_location");
     array_.shard_index = {.is_first = place == "start"};
-    const Json index = option(sharding, "index_codecs");
+    const Json& index = option(sharding, "index_codecs");
     if (!index.is_array() || index.empty()) fail("index_codecs to be a list");
     array_.shard_index->has_checksum = index.size() == 2 && name(index.back()) == "crc32c";
     const bool is_plain = name(index.front()) == "bytes" &&
@@ -248,6 +253,7 @@ class HeaderParser {
   }
 
   const std::filesystem::path& file_;
+  const Json none_{};
   ZarrArray array_{};
 };
 
