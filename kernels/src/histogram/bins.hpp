@@ -1,11 +1,13 @@
 #pragma once
 
+#include <ooc/dtype.hpp>
 #include <ooc/error.hpp>
 #include <ooc/histogram.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 // Edges of bins, and the bin of a value. This is the only definition: the loops of both devices are
@@ -57,6 +59,9 @@ struct EvenBins : BinNumbers {
 struct ListedBins : BinNumbers {
   const double* edges;
 
+  std::span<const double> table() const { return {edges, static_cast<std::size_t>(last) + 2}; }
+  void set_table(const double* table) { edges = table; }
+
   constexpr std::uint32_t bin_of(double value) const {
     std::int32_t found = 0;
     for (std::int32_t left = last + 1; left > 1; left -= left / 2) {
@@ -77,6 +82,12 @@ struct ListedBins : BinNumbers {
     return static_cast<std::uint32_t>(value > edges[last + 1] ? above() : not_below);
   }
 };
+
+/// Returns the number of the counter of an element.
+template <class Found, class T>
+constexpr std::uint32_t number_in(const Found& bins, T element) {
+  return bins.bin_of(to_double(element));
+}
 
 /// The bins of a histogram.
 struct Bins {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "histogram/bins.hpp"
+#include "histogram/key_bins.hpp"
 
 #include <ooc/detail/kernels/simd.hpp>
 #include <ooc/detail/pass/operation.hpp>
@@ -40,6 +40,14 @@ HostBytes counting_bytes(ElementType type, std::size_t bins);
 /// `bins` must outlive the counter.
 std::unique_ptr<BinCounter> make_cpu_counter(ElementType type, const Bins& bins, Simd simd);
 std::unique_ptr<BinCounter> make_cuda_counter(ElementType type, const Bins& bins, Stream& stream);
+
+/// Host memory for counting in KeyRanges with so many bins.
+HostBytes key_counting_bytes(ElementType type, std::size_t bins);
+
+/// `ranges` must outlive the counter.
+std::unique_ptr<BinCounter> make_cpu_counter(ElementType type, const KeyRanges& ranges, Simd simd);
+std::unique_ptr<BinCounter> make_cuda_counter(ElementType type, const KeyRanges& ranges,
+                                              Stream& stream);
 
 /// The properties of the data that determine the range. They also reveal whether the data changed
 /// between two passes.

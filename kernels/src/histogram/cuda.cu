@@ -89,11 +89,11 @@ struct Keys {
     if constexpr (are_patterns)
       return std::bit_cast<std::uint8_t>(value);
     else
-      return bins.bin_of(to_double(value));
+      return number_in(bins, value);
   }
   __device__ unsigned bin_of(unsigned key) const {
     if constexpr (are_patterns) {
-      return bins.bin_of(to_double(std::bit_cast<T>(static_cast<std::uint8_t>(key))));
+      return number_in(bins, std::bit_cast<T>(static_cast<std::uint8_t>(key)));
     } else {
       return key;
     }
@@ -135,7 +135,7 @@ template <class T, class Found>
 __global__ void __launch_bounds__(block_threads)
     count_in_device(const T* data, std::size_t count, Found bins, Counter* totals) {
   for_each_element(data, count, [&](T value) {
-    const unsigned bin = bins.bin_of(to_double(value));
+    const unsigned bin = number_in(bins, value);
     const unsigned same = __match_any_sync(__activemask(), bin);
     const unsigned lane = threadIdx.x % warpSize;
     if (lane == static_cast<unsigned>(__ffs(static_cast<int>(same))) - 1) {
@@ -152,11 +152,11 @@ class CudaCounter final : public BinCounter {
         blocks_(blocks_of_device(stream)),
         counters_(stream.temporaries(), (static_cast<std::size_t>(bins.nan()) + 1) * 8) {
     stream.fill_zero(counters_.data(), counters_.size());
-    if constexpr (std::is_same_v<Found, ListedBins>) {
-      const std::size_t edge_bytes = (static_cast<std::size_t>(bins.last) + 2) * sizeof(double);
-      edges_ = Buffer(stream.temporaries(), edge_bytes);
-      stream.copy(edges_.data(), bins.edges, edge_bytes);
-      bins_.edges = edges_.as<double>();
+    if constexpr (requires { bins.table(); }) {
+      const auto table = bins.table();
+      table_ = Buffer(stream.temporaries(), table.size_bytes());
+      stream.copy(table_.data(), table.data(), table.size_bytes());
+      bins_.set_table(table_.as<typename decltype(table)::value_type>());
     }
   }
 
@@ -190,10 +190,10 @@ class CudaCounter final : public BinCounter {
   }
 
  private:
-  Found bins_;  // its edges, if any, are in device memory
+  Found bins_;  // its table, if any, is in device memory
   unsigned blocks_;
   Buffer counters_;
-  Buffer edges_;
+  Buffer table_;
   std::vector<std::uint64_t> counts_{};  // on the host
 };
 
@@ -309,6 +309,13 @@ std::unique_ptr<BinCounter> make_cuda_counter(ElementType type, const Bins& bins
     return visit(bins, [&]<class Found>(const Found& found) -> std::unique_ptr<BinCounter> {
       return std::make_unique<CudaCounter<T, Found>>(found, stream);
     });
+  });
+}
+
+std::unique_ptr<BinCounter> make_cuda_counter(ElementType type, const KeyRanges& ranges,
+                                              Stream& stream) {
+  return ooc::visit(type, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<BinCounter> {
+    return std::make_unique<CudaCounter<T, KeyBins<T>>>(KeyBins<T>(ranges), stream);
   });
 }
 

@@ -9,6 +9,10 @@ std::unique_ptr<BinCounter> make_cuda_counter(ElementType, const Bins&, Stream&)
   refuse_cuda();
 }
 
+std::unique_ptr<BinCounter> make_cuda_counter(ElementType, const KeyRanges&, Stream&) {
+  refuse_cuda();
+}
+
 std::unique_ptr<ExtremesFinder> make_cuda_finder(ElementType, Stream&) {
   refuse_cuda();
 }

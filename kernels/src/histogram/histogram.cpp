@@ -1,26 +1,20 @@
 #include <ooc/detail/checksum/checksum.hpp>
-#include <ooc/detail/device/resident_room.hpp>
-#include <ooc/detail/inputs/input_type.hpp>
-#include <ooc/detail/sizing/dry_run_pass.hpp>
 #include <ooc/histogram.hpp>
 #include <ooc/reduce.hpp>
 
-#include <ooc/detail/device/cuda_facts.hpp>
 #include <ooc/error.hpp>
-#include <ooc/resident.hpp>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstring>
-#include <functional>
 #include <numeric>
 #include <string>
 #include <type_traits>
 #include <utility>
 
+#include "base/dry_run_passes.hpp"
 #include "histogram/bin_rule.hpp"
-#include "histogram/count.hpp"
+#include "histogram/counted.hpp"
 #include "histogram/find_bins.hpp"
 
 namespace ooc {
@@ -30,16 +24,6 @@ using namespace detail;
 namespace {
 
 using binning::Bins;
-
-struct Counted final : OpaqueState {
-  std::unique_ptr<binning::BinCounter> counter;  // of a lane
-  std::uint64_t elements = 0;
-  std::vector<std::uint64_t> counts;  // of a total, or of a loaded partial
-};
-
-Counted& counted_in(const OpaquePartial& partial) {
-  return static_cast<Counted&>(*partial);
-}
 
 Bins bins_of(ElementType type, const HistogramOptions& options) {
   if (auto bins = binning::known_bins(type, options)) return *std::move(bins);
@@ -73,39 +57,25 @@ CountBins<T>::CountBins(const HistogramOptions& options)
 template <IsElement T>
 OpaquePartial CountBins<T>::make_partial(Stream& stream) const {
   constexpr ElementType type = element_type_of<T>();
-  auto counted = std::make_unique<Counted>();
-  counted->counter = stream.kind() == DeviceKind::cpu
-                         ? binning::make_cpu_counter(type, *bins_, best_simd())
-                         : binning::make_cuda_counter(type, *bins_, stream);
-  return counted;
+  return binning::counted_by(stream.kind() == DeviceKind::cpu
+                                 ? binning::make_cpu_counter(type, *bins_, best_simd())
+                                 : binning::make_cuda_counter(type, *bins_, stream));
 }
 
 template <IsElement T>
 void CountBins<T>::consume(Stream& stream, DeviceChunk<const T> in, Partial& partial) const {
-  Counted& counted = counted_in(partial);
-  counted.counter->count(stream,
-                         {reinterpret_cast<const std::byte*>(in.data), in.size * sizeof(T)});
-  counted.elements += in.size;
+  binning::count_in(partial, stream,
+                    {reinterpret_cast<const std::byte*>(in.data), in.size * sizeof(T)}, in.size);
 }
 
 template <IsElement T>
 void CountBins<T>::finish(Stream& stream, std::span<Partial> partials) const {
-  for (Partial& partial : partials) counted_in(partial).counter->finish(stream);
+  binning::finish_counts(stream, partials);
 }
 
 template <IsElement T>
 void CountBins<T>::merge(Partial& total, Partial& part) const {
-  if (!part) return;
-  if (!total) total = std::make_unique<Counted>();
-  Counted& all = counted_in(total);
-  Counted& counted = counted_in(part);
-  all.elements += counted.elements;
-  if (!counted.counter && counted.counts.empty()) return;
-  all.counts.resize(bins_->counters());
-  if (counted.counter) counted.counter->add_to(all.counts);
-  std::transform(counted.counts.begin(), counted.counts.end(), all.counts.begin(),
-                 all.counts.begin(), std::plus<>());
-  part.reset();  // frees its memory, which is large
+  binning::merge_counts(total, part, bins_->counters());
 }
 
 template <IsElement T>
@@ -113,11 +83,8 @@ Histogram CountBins<T>::result(Partial total) const {
   const std::size_t bins = bins_->size();
   Histogram histogram;
   histogram.edges = bins_->edges;
-  if (total) {
-    histogram.count = counted_in(total).elements;
-    histogram.counts = std::move(counted_in(total).counts);
-  }
-  histogram.counts.resize(bins_->counters());
+  histogram.count = binning::elements_of(total);
+  histogram.counts = binning::counts_of(std::move(total), bins_->counters());
   histogram.below = histogram.counts[bins];
   histogram.above = histogram.counts[bins + 1];
   histogram.nan = histogram.counts[bins + 2];
@@ -137,26 +104,12 @@ std::string CountBins<T>::question() const {
 
 template <IsElement T>
 void CountBins<T>::save(const Partial& total, std::vector<std::byte>& out) const {
-  static const Counted nothing;
-  const Counted& counted = total ? counted_in(total) : nothing;
-  append_bytes(out, counted.elements);
-  append_span(out, std::as_bytes(std::span(counted.counts)));
+  binning::save_counts(total, out);
 }
 
 template <IsElement T>
 void CountBins<T>::load(std::span<const std::byte> in, Partial& total) const {
-  ByteReader bytes(in);
-  auto counted = std::make_unique<Counted>();
-  counted->elements = bytes.take<std::uint64_t>();
-  const std::span<const std::byte> counts = bytes.take_bytes(bytes.left());
-  const bool has_all = counts.size() == bins_->counters() * sizeof(std::uint64_t);
-  counted->counts.resize(has_all ? bins_->counters() : 0);
-  if (has_all) std::memcpy(counted->counts.data(), counts.data(), counts.size());
-  const int128 sum = std::accumulate(counted->counts.begin(), counted->counts.end(), int128{0});
-  if (sum != counted->elements || !(has_all || counts.empty())) {
-    throw Error(ErrorKind::bad_input, "a saved histogram has other counts than its bins");
-  }
-  total = std::move(counted);
+  binning::load_counts(in, bins_->counters(), total);
 }
 
 template <IsElement T>
@@ -166,7 +119,7 @@ HostBytes CountBins<T>::host_bytes() const {
 
 template <IsElement T>
 std::uint64_t CountBins<T>::records_in(const Partial& total) const {
-  return total ? counted_in(total).elements : 0;
+  return binning::elements_of(total);
 }
 
 template class CountBins<std::uint8_t>;
@@ -181,19 +134,6 @@ template class CountBins<Float16>;
 template class CountBins<float>;
 template class CountBins<double>;
 template class CountBins<BFloat16>;
-
-namespace {
-
-/// Returns the bytes of a source that a GPU without other users keeps for the second pass.
-std::uint64_t resident_bytes_expected(const Options& machine, const Source& source,
-                                      const Stats& pass) {
-  const std::vector<GpuFacts> gpus = cuda_facts().gpus;
-  std::uint64_t free = gpus.empty() ? 0 : gpus.front().memory_bytes;
-  if (machine.device_bytes != 0) free = std::min<std::uint64_t>(free, machine.device_bytes);
-  return std::min(source.bytes(), detail::room_for_resident(free, pass.layout.device_bytes));
-}
-
-}  // namespace
 
 std::size_t histogram_passes(ElementType type, const HistogramOptions& options) {
   return binning::known_bins(type, options) ? 1 : 2;
@@ -210,18 +150,8 @@ Stats dry_run_histogram(const Options& machine, DeviceKind device, const Source&
   if (passes > 1 && source.is_produced()) throw binning::read_once(source, options);
   const ElementType type = source.element();
   const std::size_t bins = binning::likely_bins(options, type, source.elements());
-  Stats stats = dry_run_pass(machine, device, detail::stored_input(source, size_of(type)), {},
-                             wanted, binning::counting_bytes(type, bins));
-  stats.outcome.passes = passes;
-  const bool keeps = !wanted.checksum && !wanted.checkpoint;
-  if (passes > 1 && keeps && device == DeviceKind::cuda) {
-    stats.outcome.resident_bytes = resident_bytes_expected(machine, source, stats);
-    if (stats.outcome.resident_bytes != 0) {
-      stats.layout.reasons.push_back(
-          {ReasonKind::resident_input, {}, {stats.outcome.resident_bytes, source.bytes()}});
-    }
-  }
-  return stats;
+  return dry_run_passes(machine, device, source, wanted, passes,
+                        binning::counting_bytes(type, bins));
 }
 
 Result<Histogram> histogram(Coordinator& coordinator, const Source& source,

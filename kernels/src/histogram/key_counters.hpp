@@ -18,12 +18,21 @@ namespace ooc::detail::binning {
 template <class Counter>
 class BasicTables {
  public:
-  explicit BasicTables(std::size_t keys)
-      : keys_(keys), tables_(tables_for(keys)), counters_(keys * tables_) {}
+  static constexpr std::size_t most_tables = 4;
 
-  /// Memory for so many keys (bytes).
-  static std::size_t bytes_of(std::size_t keys) {
-    return keys * tables_for(keys) * sizeof(Counter);
+  /// `tables`: 1, 2 or most_tables.
+  BasicTables(std::size_t keys, std::size_t tables)
+      : keys_(keys), tables_(tables), counters_(keys * tables_) {}
+  explicit BasicTables(std::size_t keys) : BasicTables(keys, tables_for(keys)) {}
+
+  /// Memory for so many keys in so many tables (bytes).
+  static std::size_t bytes_of(std::size_t keys, std::size_t tables) {
+    return keys * tables * sizeof(Counter);
+  }
+
+  /// Returns the number of tables for keys of which none is much more frequent than others.
+  static std::size_t tables_for(std::size_t keys) {
+    return keys <= 4096 ? most_tables : keys <= 65536 ? 2 : 1;
   }
 
   /// Counts `count` keys.
@@ -67,10 +76,6 @@ class BasicTables {
   static constexpr std::size_t most_at_once = std::numeric_limits<Counter>::max() / 2;
 
  private:
-  static std::size_t tables_for(std::size_t keys) {
-    return keys <= 4096 ? 4 : keys <= 65536 ? 2 : 1;
-  }
-
   /// Each entry of the map stands for `most_at_once` elements or more, so there are few.
   void carry() {
     for (std::size_t i = 0; i < counters_.size(); ++i) {

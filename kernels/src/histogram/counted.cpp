@@ -1,0 +1,93 @@
+#include "histogram/counted.hpp"
+
+#include <ooc/detail/base/byte_reader.hpp>
+#include <ooc/error.hpp>
+#include <ooc/reduce.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+namespace ooc::detail::binning {
+
+namespace {
+
+struct Counted final : OpaqueState {
+  std::unique_ptr<BinCounter> counter{};  // of a lane
+  std::uint64_t elements = 0;
+  std::vector<std::uint64_t> counts{};  // of a total, or of a loaded partial
+};
+
+Counted& counted_in(const OpaquePartial& partial) {
+  return static_cast<Counted&>(*partial);
+}
+
+}  // namespace
+
+OpaquePartial counted_by(std::unique_ptr<BinCounter> counter) {
+  auto counted = std::make_unique<Counted>();
+  counted->counter = std::move(counter);
+  return counted;
+}
+
+void count_in(OpaquePartial& partial, Stream& stream, DeviceSpan<const std::byte> data,
+              std::size_t elements) {
+  Counted& counted = counted_in(partial);
+  counted.counter->count(stream, data);
+  counted.elements += elements;
+}
+
+void finish_counts(Stream& stream, std::span<OpaquePartial> partials) {
+  for (OpaquePartial& partial : partials) counted_in(partial).counter->finish(stream);
+}
+
+void merge_counts(OpaquePartial& total, OpaquePartial& part, std::size_t counters) {
+  if (!part) return;
+  if (!total) total = std::make_unique<Counted>();
+  Counted& all = counted_in(total);
+  Counted& counted = counted_in(part);
+  all.elements += counted.elements;
+  if (!counted.counter && counted.counts.empty()) return;
+  all.counts.resize(counters);
+  if (counted.counter) counted.counter->add_to(all.counts);
+  std::transform(counted.counts.begin(), counted.counts.end(), all.counts.begin(),
+                 all.counts.begin(), std::plus<>());
+  part.reset();  // frees its memory, which is large
+}
+
+std::vector<std::uint64_t> counts_of(OpaquePartial total, std::size_t counters) {
+  std::vector<std::uint64_t> counts;
+  if (total) counts = std::move(counted_in(total).counts);
+  counts.resize(counters);
+  return counts;
+}
+
+std::uint64_t elements_of(const OpaquePartial& total) {
+  return total ? counted_in(total).elements : 0;
+}
+
+void save_counts(const OpaquePartial& total, std::vector<std::byte>& out) {
+  static const Counted nothing;
+  const Counted& counted = total ? counted_in(total) : nothing;
+  append_bytes(out, counted.elements);
+  append_span(out, std::as_bytes(std::span(counted.counts)));
+}
+
+void load_counts(std::span<const std::byte> in, std::size_t counters, OpaquePartial& total) {
+  ByteReader bytes(in);
+  auto counted = std::make_unique<Counted>();
+  counted->elements = bytes.take<std::uint64_t>();
+  const std::span<const std::byte> counts = bytes.take_bytes(bytes.left());
+  const bool has_all = counts.size() == counters * sizeof(std::uint64_t);
+  counted->counts.resize(has_all ? counters : 0);
+  if (has_all) std::memcpy(counted->counts.data(), counts.data(), counts.size());
+  const int128 sum = std::accumulate(counted->counts.begin(), counted->counts.end(), int128{0});
+  if (sum != counted->elements || !(has_all || counts.empty())) {
+    throw Error(ErrorKind::bad_input, "a saved histogram has other counts than its bins");
+  }
+  total = std::move(counted);
+}
+
+}  // namespace ooc::detail::binning
