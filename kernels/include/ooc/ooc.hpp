@@ -14,6 +14,7 @@
 #include <ooc/map.hpp>
 #include <ooc/matmul.hpp>
 #include <ooc/memory.hpp>
+#include <ooc/quantile.hpp>
 #include <ooc/ranks.hpp>
 #include <ooc/records.hpp>
 #include <ooc/reduce.hpp>
