@@ -183,12 +183,13 @@ class CompletionTest:
 
     def test_values(self):
         lines = {}
-        for command in ("histogram", "reduce", "matmul", "convert", "gen"):
+        for command in ("histogram", "reduce", "quantile", "matmul", "convert", "gen"):
             for option in OPTIONS[command]:
                 name = f"--{option.name}"
                 if name in VALUES:
                     lines[f"ooc-run {command} {name} "] = VALUES[name]
         self.check({**lines, "ooc-run reduce --engine th": {"threads"},
+                    "ooc-run quantile --method l": {"linear", "lower"},
                     "ooc-run histogram --range ": set(), "ooc-run gen --size ": set()})
 
     def test_files(self):

@@ -27,6 +27,11 @@ constexpr std::array<std::string_view, 3> reduce_examples{
     "ooc-run reduce --nan omit --histogram 64 --range 0:1 --checksum test.f32",
     "ooc-run reduce --device cpu --json test.f32 test.f32",
 };
+constexpr std::array<std::string_view, 3> quantile_examples{
+    "ooc-run quantile test.f32    # made by: ooc-run gen -o test.f32 --size 1G",
+    "ooc-run quantile --q 0.01,0.5,0.99 --method lower --tsv test.f32",
+    "ooc-run quantile --nan omit --verify --json test.f32 test.f32",
+};
 constexpr std::array<std::string_view, 3> merge_examples{
     "ooc-run merge 0.part 1.part    # reduce test.f32 --shard 0/2 -o 0.part, ...",
     "ooc-run merge 1.part 0.part --json",
@@ -94,9 +99,23 @@ constexpr std::array all_commands{
             "--histogram N also counts as ooc-run histogram does, in the same pass. Without\n"
             "--range, one more pass before it finds the minimum and the maximum (but not of\n"
             "u1 and i1), as it does for a rule, such as --histogram scott.\n"
+            "--q finds quantiles as ooc-run quantile does: the first of its passes is that of the\n"
+            "statistics.\n"
             "ooc-run stats is another name of this command."},
-    Command{"merge", "PART... [options]", "join the parts of reduce or histogram --shard",
-            FileWords::some, merge_examples,
+    Command{"quantile", "FILE... [options]", "exact quantiles, as numpy.quantile finds them",
+            FileWords::some, quantile_examples,
+            "Finds the quantiles of all values, converted to float64, without sorting them: each\n"
+            "pass counts the values by some bits of their order, and the next one looks only\n"
+            "where the quantiles lie. Types of one or two bytes take one pass, four bytes two,\n"
+            "eight bytes four (more for many quantiles at once); a GPU keeps what fits its\n"
+            "memory. The methods are those of numpy.quantile. lower, higher, nearest and\n"
+            "inverted_cdf give a value of the data: of integers, all digits. A NaN makes all\n"
+            "quantiles NaN, as in NumPy, unless --nan omit leaves it out. Several files are one\n"
+            "dataset. --verify reads the data once more and counts what is below and equal to\n"
+            "each value found: an independent, slower method. Each pass of a --shard is a round\n"
+            "of its own: merge -o joins its parts for --after in the next one."},
+    Command{"merge", "PART... [options]", "join the parts of shards: see --shard", FileWords::some,
+            merge_examples,
             "Prints what the command would have printed for all of the data, with the same\n"
             "bits, from the parts that its shards have written: on one machine or many, with\n"
             "any device. The order of the parts does not matter. It refuses parts of another\n"

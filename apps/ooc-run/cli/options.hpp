@@ -20,6 +20,18 @@ inline constexpr std::array<std::string_view, 12> type_names{"u1", "u2", "u4", "
                                                              "i4", "i8", "f2", "f4", "f8", "bf16"};
 inline constexpr std::array<std::string_view, 2> nan_names{"propagate", "omit"};
 inline constexpr std::array<std::string_view, 3> bin_rule_names{"sqrt", "sturges", "scott"};
+inline constexpr std::array<std::string_view, 12> quantile_method_names{"linear",
+                                                                        "lower",
+                                                                        "higher",
+                                                                        "nearest",
+                                                                        "midpoint",
+                                                                        "inverted_cdf",
+                                                                        "averaged_inverted_cdf",
+                                                                        "interpolated_inverted_cdf",
+                                                                        "hazen",
+                                                                        "weibull",
+                                                                        "median_unbiased",
+                                                                        "normal_unbiased"};
 inline constexpr std::array<std::string_view, 4> compute_names{"f32", "tf32", "bf16", "f64"};
 inline constexpr std::array<std::string_view, 6> pattern_names{"uniform",  "normal", "sequence",
                                                                "constant", "zipf",   "position"};

@@ -11,13 +11,13 @@
 namespace ooc_run {
 
 // Names of the commands that share options.
-inline constexpr std::string_view folds = "histogram reduce";
-inline constexpr std::string_view runs = "histogram reduce matmul convert split";
-inline constexpr std::string_view readers = "histogram reduce matmul convert split info";
-inline constexpr std::string_view of_elements = "histogram reduce convert split info";
-inline constexpr std::string_view workers = "histogram reduce matmul convert split bench gen";
+inline constexpr std::string_view folds = "histogram reduce quantile";
+inline constexpr std::string_view runs = "histogram reduce quantile matmul convert split";
+inline constexpr std::string_view readers = "histogram reduce quantile matmul convert split info";
+inline constexpr std::string_view of_elements = "histogram reduce quantile convert split info";
+inline constexpr std::string_view workers = "histogram reduce quantile matmul convert split bench gen";
 inline constexpr std::string_view all =
-    "histogram reduce merge matmul convert split bench info doctor gen";
+    "histogram reduce quantile merge matmul convert split bench info doctor gen";
 
 inline constexpr std::array shared_options{
     // The data.
@@ -60,13 +60,13 @@ inline constexpr std::array shared_options{
            .argument = "FILE",
            .help = "read the names of the files from FILE, one a line",
            .group = Group::input,
-           .commands = "histogram reduce merge convert split info",
+           .commands = "histogram reduce quantile merge convert split info",
            .rare = true},
     Option{.name = "null",
            .help = "names end with NUL, as those of find -print0",
            .letter = '0',
            .group = Group::input,
-           .commands = "histogram reduce merge convert split info",
+           .commands = "histogram reduce quantile merge convert split info",
            .rare = true,
            .needs = "files-from"},
 
@@ -76,7 +76,7 @@ inline constexpr std::array shared_options{
            .help = "{} or cuda:N,M [auto: usable GPU]",
            .values = device_names,
            .group = Group::run,
-           .commands = "histogram reduce matmul convert split info bench",
+           .commands = "histogram reduce quantile matmul convert split info bench",
            .sets = "Device::kind"},
     Option{.name = "device",
            .argument = "D",
@@ -107,7 +107,7 @@ inline constexpr std::array shared_options{
     Option{.name = "force",
            .help = "replace existing files",
            .group = Group::run,
-           .commands = "histogram reduce merge matmul convert split bench gen",
+           .commands = "histogram reduce quantile merge matmul convert split bench gen",
            .sets = "Target::replace"},
     Option{.name = "report",
            .argument = "FILE",
@@ -238,7 +238,7 @@ inline constexpr std::array shared_options{
            .argument = "S",
            .help = "fail if a disk does not answer for S seconds",
            .group = Group::tuning,
-           .commands = "histogram reduce merge matmul convert split bench info gen",
+           .commands = "histogram reduce quantile merge matmul convert split bench info gen",
            .rare = true},
 
     // The output.
@@ -253,7 +253,7 @@ inline constexpr std::array shared_options{
            .help = "print the reasons for automatic choices",
            .letter = 'v',
            .group = Group::output,
-           .commands = "histogram reduce merge matmul convert split bench gen",
+           .commands = "histogram reduce quantile merge matmul convert split bench gen",
            .rare = true},
     Option{.name = "progress",
            .argument = "MODE",

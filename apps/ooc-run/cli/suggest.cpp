@@ -13,7 +13,8 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
     // A shortened word is near to a candidate however much of it is missing.
     const bool shortened = word.size() >= 2 && candidate.starts_with(word);
     const std::size_t distance = shortened ? 1 : ooc::detail::edit_distance(word, candidate);
-    if (distance < best_distance) {
+    // A candidate without a letter of the word is not near, as one of a single letter might be.
+    if (distance < best_distance && distance < candidate.size()) {
       best = candidate;
       best_distance = distance;
     }

@@ -18,12 +18,15 @@
 #include "commands/bin_table.hpp"
 #include "commands/commands.hpp"
 #include "commands/histogram_report.hpp"
+#include "commands/quantile_report.hpp"
 #include "commands/reduce_report.hpp"
-#include "parts/parts.hpp"
+#include "parts/merged.hpp"
 #include "run/session.hpp"
 
 namespace ooc_run {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 /// A range of values that a part covers.
 struct Covered {
@@ -62,7 +65,7 @@ std::vector<Covered> ranges_of(const std::vector<ShardPart>& parts) {
 /// Returns the command for the shard that begins where no part covers the values. Empty unless all
 /// parts belong to the same number of shards.
 std::string missing_shard(const Parts& all, std::uint64_t first_missing) {
-  const auto& [parts, question, chosen, asked] = all;
+  const std::vector<ShardPart>& parts = all.all;
   const std::uint64_t shards = parts.front().shard_count();
   const auto differs = [&](const ShardPart& part) { return part.shard_count() != shards; };
   if (shards == 0 || std::ranges::any_of(parts, differs)) return {};
@@ -73,7 +76,8 @@ std::string missing_shard(const Parts& all, std::uint64_t first_missing) {
   return fmt::format(
       "compute it, with the options of the others: ooc-run {} FILE {}--shard {}/{} "
       "-o {}.part",
-      question.command, chosen ? "--after ROUND.part " : "", missing, shards, missing);
+      all.question.command, parts.front().file.earlier.empty() ? "" : "--after ROUND.part ",
+      missing, shards, missing);
 }
 
 /// Throws Error(usage) if values are covered by none of the parts.
@@ -100,63 +104,6 @@ void require_last_round(const Parts& parts) {
                    {.why = "they have the range of the data, and no counts",
                     .hint = "join them: -o ROUND.part; then " +
                             describe_next_round(parts.question.command, "ROUND.part")});
-}
-
-/// Adds an answer of a file to the total. `load` restores the answer from its bytes.
-template <class Value, class Load>
-void add(std::optional<ooc::PartialResult<Value>>& total, const ooc::PartFile& file,
-         std::size_t answer, const Load& load) {
-  const auto load_here = [&](std::span<const std::byte> saved) {
-    try {
-      return load(saved);
-    } catch (const ooc::Error& error) {
-      if (error.kind() != ooc::ErrorKind::usage) throw;
-      throw ooc::Error(ooc::ErrorKind::bad_input, "does not answer its own question",
-                       {.why = error.what()});
-    }
-  };
-  ooc::PartialResult<Value> loaded = file.load(answer, load_here);
-  if (total) {
-    total->merge(std::move(loaded));
-  } else {
-    total.emplace(std::move(loaded));
-  }
-}
-
-/// The answers of all parts together.
-struct Merged {
-  std::optional<ooc::PartialResult<ooc::ChosenBins>> bins{};
-  std::optional<ooc::PartialResult<ooc::Statistics>> statistics{};
-  std::optional<ooc::PartialResult<ooc::Histogram>> histogram{};
-};
-
-Merged merge(const Parts& all) {
-  const auto& [parts, question, chosen, asked] = all;
-  Merged merged;
-  const ooc::ElementType type = question.type.element;
-  for (const ShardPart& part : parts) {
-    try {
-      const ooc::PartFile file = read_again(part, parts.front());
-      if (all.choose_bins()) {
-        add(merged.bins, file, 0,
-            [&](const auto& saved) { return ooc::load_bins(type, *question.histogram, saved); });
-        continue;
-      }
-      std::size_t answer = 0;
-      if (question.reduce) {
-        add(merged.statistics, file, answer++,
-            [&](const auto& saved) { return ooc::load_reduce(type, *question.reduce, saved); });
-      }
-      if (question.histogram) {
-        add(merged.histogram, file, answer, [&](const auto& saved) {
-          return ooc::load_histogram(type, *question.histogram, saved);
-        });
-      }
-    } catch (const ooc::Error& error) {
-      refuse_part(part.path, error);
-    }
-  }
-  return merged;
 }
 
 /// Returns the facts about all parts together.
@@ -214,9 +161,10 @@ void require_no_data(const std::filesystem::path& target, const std::vector<Shar
 
 /// Writes one part that covers the ranges of all parts.
 Outcome join_parts(const MergeRequest& request, const Parts& all) {
-  const auto& [parts, question, chosen, asked] = all;
+  const std::vector<ShardPart>& parts = all.all;
+  const Question& question = all.question;
   require_no_data(request.target, parts);
-  const auto began = std::chrono::steady_clock::now();
+  const auto began = Clock::now();
   const PartFacts facts = facts_of_all(parts);
   ooc::PartFile joined{.question = parts.front().file.question,
                        .about = to_text(facts),
@@ -226,11 +174,12 @@ Outcome join_parts(const MergeRequest& request, const Parts& all) {
   if (merged.bins) joined.add(*merged.bins);
   if (merged.statistics) joined.add(*merged.statistics);
   if (merged.histogram) joined.add(*merged.histogram);
+  if (merged.quantile) joined.add(*merged.quantile);
   const std::vector<std::byte> bytes = ooc::detail::bytes_of(joined);
   ooc::detail::OutputFile file(request.target, bytes.size(), request.run.side_files.replace);
   file.write(0, bytes);
   file.commit();
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;
+  const std::chrono::duration<double> elapsed = Clock::now() - began;
   std::string ranges;
   for (const ooc::RecordRange& range : joined.covers) {
     ranges += (ranges.empty() ? "" : ", ") + describe_range(range);
@@ -238,7 +187,7 @@ Outcome join_parts(const MergeRequest& request, const Parts& all) {
   Outcome outcome;
   outcome.written = request.target.string();
   if (!file.note().empty()) outcome.notes.push_back(file.note());
-  if (all.choose_bins()) {
+  if (const auto [round, rounds] = all.round(); round < rounds) {
     outcome.notes.push_back("when it covers all values: " +
                             describe_next_round(question.command, outcome.written));
   }
@@ -256,15 +205,25 @@ Outcome join_parts(const MergeRequest& request, const Parts& all) {
   return outcome;
 }
 
+/// Throws Error(input_changed), since a round counted other values than the first one saw.
+[[noreturn]] void refuse_changed_rounds(const Parts& parts) {
+  const bool are_two = rounds_of(parts.question) <= 2;
+  throw ooc::Error(
+      ooc::ErrorKind::input_changed,
+      fmt::format("the input changed between the {}rounds", are_two ? "two " : ""),
+      {.path = parts.all.front().path,
+       .why = fmt::format("{} counted values that the first did not see",
+                          are_two ? "the second round" : "a later round"),
+       .hint = fmt::format("compute {} rounds again, when no program writes to the input",
+                           are_two ? "both" : "all")});
+}
+
 /// Throws Error(input_changed) if the second round counted other values than the first one saw.
 void require_unchanged(const Parts& parts, const ooc::Histogram& histogram) {
   try {
     ooc::require_unchanged(*parts.chosen, histogram);
-  } catch (const ooc::Error& error) {
-    throw ooc::Error(error.kind(), "the input changed between the two rounds",
-                     {.path = parts.all.front().path,
-                      .why = "the second round counted values that the first did not see",
-                      .hint = "compute both rounds again, when no program writes to the input"});
+  } catch (const ooc::Error&) {
+    refuse_changed_rounds(parts);
   }
 }
 
@@ -279,16 +238,69 @@ void require_places_in_data(const ooc::Statistics& statistics) {
                    "a saved partial result has its extremes behind the data");
 }
 
+/// The text of a result.
+struct ResultText {
+  const std::string& table;
+  const std::string& bars;
+  const std::string& warning;
+};
+
+/// Prints the warning, if there is one, and returns the document.
+Document document_of(const MergeRequest& request, const Parts& all, Clock::time_point began,
+                     Json result, const ResultText& text) {
+  const std::vector<ShardPart>& parts = all.all;
+  const std::chrono::duration<double> elapsed = Clock::now() - began;
+  if (!text.warning.empty()) print_warning(text.warning);
+  if (!request.run.output.json) {
+    return lines_for_stdout(printable(parts.front().facts.heading)) + lines_for_stdout(text.table) +
+           text.bars + "\n" + lines_for_stdout(describe_parts(parts));
+  }
+  return document(all.question.command, parts.front().facts.input,
+                  answer(std::move(result), {}, {}), describe_merge(parts, elapsed.count()),
+                  {&text.warning, text.warning.empty() ? 0u : 1u});
+}
+
+/// Returns the quantiles. Throws Error: `input_changed` if the rounds counted other values; `usage`
+/// if another round comes after that of the parts.
+ooc::Quantiles quantiles_of(Parts& all) {
+  const auto [round, rounds] = all.round();
+  try {
+    all.search->take(std::move(*merge(all).quantile).result());
+  } catch (const ooc::Error& error) {
+    if (error.kind() == ooc::ErrorKind::input_changed) refuse_changed_rounds(all);
+    throw;
+  }
+  if (all.search->is_complete()) return all.search->result();
+  throw ooc::Error(ooc::ErrorKind::usage,
+                   fmt::format("these parts are of round {} of {}", round, rounds),
+                   {.why = "the quantiles are found in the last round",
+                    .hint = "join them: -o ROUND.part; then " +
+                            describe_next_round(all.question.command, "ROUND.part")});
+}
+
+Outcome merge_quantiles(const MergeRequest& request, Parts& all, Clock::time_point began) {
+  const ooc::QuantileOptions& options = *all.question.quantile;
+  const ooc::Quantiles found = quantiles_of(all);
+  Outcome outcome;
+  const std::string warning = why_nan(found, options);
+  outcome.document = document_of(request, all, began, describe_quantiles(found, options),
+                                 {table(found, all.question.type.element, options), "", warning});
+  if (request.table) outcome.document = tsv(found);
+  return outcome;
+}
+
 }  // namespace
 
 Outcome run(const MergeRequest& request, const Interrupt& interrupt) {
-  const auto began = std::chrono::steady_clock::now();
-  const Parts all = read_parts(request.run.files, request.ignore_times);
-  const auto& [parts, question, chosen, asked] = all;
+  const auto began = Clock::now();
+  Parts all = read_parts(request.run.files, request.ignore_times);
+  const std::vector<ShardPart>& parts = all.all;
+  const Question& question = all.question;
   const std::vector<Covered> covered = ranges_of(parts);
   if (!request.target.empty()) return join_parts(request, all);
   require_last_round(all);
   require_all(all, covered);
+  if (all.search) return merge_quantiles(request, all, began);
   const ooc::HistogramOptions& bins = all.asked;
   HistogramPicture picture(request.run.side_files, bins, request.picture);
   if ((request.run.side_files.plot || request.table) && !question.histogram) {
@@ -299,7 +311,6 @@ Outcome run(const MergeRequest& request, const Interrupt& interrupt) {
   }
   if (question.histogram) picture.begin();
   Merged merged = merge(all);
-  const PartFacts& facts = parts.front().facts;
   Outcome outcome;
   Json result;
   std::string text, bars, warning;
@@ -320,19 +331,12 @@ Outcome run(const MergeRequest& request, const Interrupt& interrupt) {
     text = table(statistics, question.type.element, options);
     if (!bars.empty()) text += "\n";
     warning = why_nan(statistics, options);
-    if (!warning.empty()) print_warning(warning);
   }
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;
-  const std::string title = printable(facts.heading);
-  outcome.document =
-      request.run.output.json
-          ? document(question.command, facts.input, answer(std::move(result), {}, {}),
-                     describe_merge(parts, elapsed.count()), {&warning, warning.empty() ? 0u : 1u})
-          : lines_for_stdout(title) + lines_for_stdout(text) + bars + "\n" +
-                lines_for_stdout(describe_parts(parts));
+  outcome.document = document_of(request, all, began, std::move(result), {text, bars, warning});
   if (histogram) {
     note_bins(*histogram, bins, question.type.element, outcome);
     // The title of a picture does not tell where the type is from.
+    const std::string title = printable(parts.front().facts.heading);
     picture.write(*histogram, title.substr(0, title.rfind(" (")), interrupt, outcome);
   }
   if (request.table) print_as_table(*std::move(histogram), *request.table, outcome);

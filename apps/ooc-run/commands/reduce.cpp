@@ -1,10 +1,12 @@
 #include <ooc/histogram.hpp>
+#include <ooc/quantile.hpp>
 
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "commands/commands.hpp"
 #include "commands/histogram_report.hpp"
+#include "commands/quantile_report.hpp"
 #include "commands/reduce_report.hpp"
 #include "commands/shard.hpp"
 #include "dataset/type_doubt.hpp"
@@ -46,6 +48,37 @@ Outcome run_with_histogram(const ReduceRequest& request, const Interrupt& interr
   return outcome;
 }
 
+Outcome run_with_quantiles(const ReduceRequest& request, const Interrupt& interrupt) {
+  const RunSettings& settings = request.run;
+  const ooc::QuantileOptions& options = *request.quantile;
+  const ooc::Source source = open_input(settings, interrupt);
+  const std::size_t passes = ooc::quantile_passes(source.element(), options);
+  if (settings.explain) {
+    const Explanation explanation = explain_quantile(settings, source, options, passes);
+    return explain("reduce", settings, source, explanation, remarks_on(explanation, settings));
+  }
+  Session session(settings, interrupt, quantile_task(source, passes), settings.verify ? 2 : 0);
+  session.warn(type_doubt(source, settings.format));
+  const auto [found, stats] = ooc::reduce_with_quantiles(session.coordinator(), source,
+                                                         request.reduce, options, session.pass());
+  require_quantiles(stats);
+  const auto& [statistics, quantiles] = found;
+  const Verified verified = session.verify(stats, [&, &statistics = statistics,
+                                                   &quantiles = quantiles] {
+    ooc::verify_reduce(session.coordinator(), source, request.reduce, statistics, session.pass());
+    ooc::verify_quantile(session.coordinator(), source, options, quantiles, session.pass());
+  });
+  Json result = describe_statistics(statistics, request.reduce);
+  result["method"] = describe_quantiles(quantiles, options)["method"];
+  result["quantiles"] = describe_quantiles(quantiles, options)["quantiles"];
+  session.warn(why_nan(statistics, request.reduce));
+  if (quantiles.nan == 0) session.warn(why_nan(quantiles, options));
+  return session.report("reduce", source, stats, std::move(result),
+                        table(statistics, source.element(), request.reduce) + "\n" +
+                            rows_of(quantiles, source.element()),
+                        verified);
+}
+
 }  // namespace
 
 Outcome run(const ReduceRequest& request, const Interrupt& interrupt) {
@@ -55,6 +88,7 @@ Outcome run(const ReduceRequest& request, const Interrupt& interrupt) {
                      interrupt);
   }
   if (request.bins) return run_with_histogram(request, interrupt);
+  if (request.quantile) return run_with_quantiles(request, interrupt);
   const RunSettings& settings = request.run;
   const ooc::ReduceOptions& options = request.reduce;
   const ooc::Source source = open_input(settings, interrupt);

@@ -25,10 +25,11 @@ namespace {
 struct Round {
   std::uint64_t number = 1, count = 1;
   Question asked{};  // of this round: with the bins that the round before has chosen
-  std::vector<std::vector<std::byte>> earlier{};  // what that round has found
+  std::vector<std::vector<std::byte>> earlier{};  // what the rounds before have found
+  std::optional<ooc::QuantileSearch> search{};    // for quantiles, after these
 
   /// True if bins are to be chosen, for the next round.
-  bool chooses_bins() const { return number < count; }
+  bool chooses_bins() const { return asked.histogram && number < count; }
 };
 
 /// Throws Error unless the part of the round before is of the same question and data.
@@ -38,7 +39,8 @@ void require_same_data(const ooc::PartFile& before, const std::filesystem::path&
     ooc::require_same_data(before, path,
                            {.question = to_json(question).dump(),
                             .input = ooc::identity_of(source),
-                            .records = source.elements()},
+                            .records = source.elements(),
+                            .earlier = before.earlier},
                            "this shard");
   } catch (const ooc::Error& error) {
     if (error.kind() != ooc::ErrorKind::input_changed) throw;
@@ -48,36 +50,61 @@ void require_same_data(const ooc::PartFile& before, const std::filesystem::path&
   }
 }
 
-/// Returns the round that comes first, or the one after `file`. Throws Error: `usage` if there is
-/// no such round, or if the file is of another command; `input_changed` if it is of other data.
-Round round_of(const ooc::Source& source, const Question& question, const Shard& shard) {
-  Round round{.count = rounds_of(question), .asked = question};
-  if (round.count > 1 && source.is_empty()) {
-    throw ooc::Error(ooc::ErrorKind::usage, "no data have no range for bins",
-                     {.hint = "give it: --range LO:HI, and a number of bins"});
-  }
-  if (shard.after.empty()) return round;
-  if (round.count == 1) {
+/// Reads what the round before has found. Throws Error: `usage` if no round comes before, or if the
+/// file is of another command; `input_changed` if it is of other data.
+ooc::PartFile read_round(const ooc::Source& source, const Question& question, const Shard& shard,
+                         std::uint64_t rounds) {
+  if (rounds == 1) {
     throw ooc::Error(ooc::ErrorKind::usage,
                      fmt::format("--after {}: no round comes before", shard.after.string()),
-                     {.why = "this command does not depend on the range of all data",
+                     {.why = question.quantile ? "quantiles of this type take one round"
+                                               : "this command does not depend on the range of all "
+                                                 "data",
                       .hint = "leave --after out"});
   }
   ooc::PartFile before = ooc::read_part_file(shard.after);
-  if (!before.earlier.empty()) {
+  if (question.histogram && !before.earlier.empty()) {
     throw ooc::Error(ooc::ErrorKind::usage,
                      fmt::format("--after {}: is of the second round", shard.after.string()),
                      {.path = shard.after, .hint = "--after takes the merged part of the first"});
   }
   require_same_data(before, shard.after, source, question);
+  return before;
+}
+
+/// Takes what the rounds before have found. Throws Error(usage) if no round is left.
+void take_earlier(Round& round, const ooc::PartFile& before, const Shard& shard) {
+  round.number = round.earlier.size() + 1;
+  if (!round.asked.quantile) {
+    round.asked.histogram = chosen_bins(round.asked, before.parts.front(), before.records).options;
+    return;
+  }
+  round.search = search_after(round.asked, round.earlier, before.records);
+  if (!round.search->is_complete()) return;
+  throw ooc::Error(ooc::ErrorKind::usage, "no round comes after it",
+                   {.hint = fmt::format("ooc-run merge {} prints the quantiles",
+                                        ooc::shell_word(shard.after.string()))});
+}
+
+/// Returns the round that comes first, or the one after `file`. Throws Error: `usage` if there is
+/// no such round, or if the file is of another command; `input_changed` if it is of other data.
+Round round_of(const ooc::Source& source, const Question& question, const Shard& shard) {
+  Round round{.count = rounds_of(question), .asked = question};
+  if (question.quantile) round.search = search_after(question, {}, source.elements());
+  if (question.histogram && round.count > 1 && source.is_empty()) {
+    throw ooc::Error(ooc::ErrorKind::usage, "no data have no range for bins",
+                     {.hint = "give it: --range LO:HI, and a number of bins"});
+  }
+  if (shard.after.empty()) return round;
+  ooc::PartFile before = read_round(source, question, shard, round.count);
+  round.earlier = before.earlier;
+  round.earlier.insert(round.earlier.end(), before.parts.begin(), before.parts.end());
   try {
-    round.asked.histogram = chosen_bins(question, before.parts.front(), before.records).options;
+    take_earlier(round, before, shard);
   } catch (const ooc::Error& error) {
     throw ooc::Error(error.kind(), fmt::format("{}: {}", shard.after.string(), error.what()),
                      error.details());
   }
-  round.number = 2;
-  round.earlier = std::move(before.parts);
   return round;
 }
 
@@ -94,6 +121,7 @@ Question planned_in(const Round& round) {
 }
 
 Task task_of(const ooc::Source& section, const Question& question) {
+  if (question.quantile) return quantile_task(section, 1);
   if (!question.histogram) return reduce_task(section, *question.reduce);
   if (!question.reduce) return histogram_task(section, *question.histogram);
   return summary_task(section, {*question.reduce, *question.histogram});
@@ -101,6 +129,7 @@ Task task_of(const ooc::Source& section, const Question& question) {
 
 Explanation explanation_of(const RunSettings& settings, const ooc::Source& section,
                            const Question& question) {
+  if (question.quantile) return explain_quantile(settings, section, *question.quantile, 1);
   if (!question.histogram) return explain_reduce(settings, section, *question.reduce);
   if (!question.reduce) return explain_histogram(settings, section, *question.histogram);
   return explain_summary(settings, section, {*question.reduce, *question.histogram});
@@ -134,6 +163,11 @@ void set_data(Question& question, const ooc::Source& source, const ooc::Format& 
 ooc::Stats collect(Session& session, const ooc::Source& section, const Round& round,
                    ooc::PartFile& file) {
   const auto& [reduce, histogram] = std::tie(round.asked.reduce, round.asked.histogram);
+  if (round.search) {
+    auto [part, stats] = round.search->collect(session.coordinator(), section, session.pass());
+    file.add(part);
+    return std::move(stats);
+  }
   if (round.chooses_bins()) {
     auto [part, stats] =
         ooc::collect_bins(session.coordinator(), section, *histogram, session.pass());
@@ -205,11 +239,12 @@ Outcome run_shard(const RunSettings& settings, const Shard& shard, Question ques
                       .text = fmt::format("shard {} of {}: {}, in {}\n", shard.index, shard.count,
                                           values, printable(shard.output.string()))},
                      stats);
-  if (round.chooses_bins()) {
+  if (round.number < round.count) {
     outcome.notes.push_back(
-        "the first of two rounds: when all shards are done, ooc-run merge "
-        "PART... -o ROUND.part, then " +
-        describe_next_round(question.command, "ROUND.part"));
+        fmt::format("{}: when all shards are done, ooc-run merge PART... -o ROUND.part, then {}",
+                    round.count == 2 ? "the first of two rounds"
+                                     : fmt::format("round {} of {}", round.number, round.count),
+                    describe_next_round(question.command, "ROUND.part")));
   }
   outcome.written = shard.output.string();
   if (!output.note().empty()) outcome.notes.push_back(output.note());

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "cli/failure.hpp"
@@ -27,12 +28,14 @@ void require_same_data(const ShardPart& one, const ShardPart& other, bool ignore
   }
 }
 
-/// Takes the bins that the round before has chosen, if there was one.
-void take_bins(Parts& parts) {
+/// Takes what the rounds before have found, if there were some.
+void take_earlier(Parts& parts) {
   const ShardPart& first = parts.all.front();
-  if (!parts.choose_bins() || first.file.earlier.empty()) return;
+  const auto& [earlier, values] = std::tie(first.file.earlier, first.file.records);
   try {
-    parts.chosen = chosen_bins(parts.question, first.file.earlier.front(), first.file.records);
+    if (parts.question.quantile) parts.search = search_after(parts.question, earlier, values);
+    if (!parts.choose_bins() || earlier.empty()) return;
+    parts.chosen = chosen_bins(parts.question, earlier.front(), values);
   } catch (const ooc::Error& error) {
     refuse_part(first.path, error);
   }
@@ -68,7 +71,7 @@ Parts read_parts(const std::vector<std::string>& paths, bool ignore_times) {
   first.earlier = std::move(common.earlier);
   Parts all{.all = std::move(parts), .question = std::move(question)};
   all.asked = all.question.histogram.value_or(all.asked);
-  take_bins(all);
+  take_earlier(all);
   return all;
 }
 

@@ -6,6 +6,7 @@
 #include <ooc/collect.hpp>
 #include <ooc/error.hpp>
 #include <ooc/histogram.hpp>
+#include <ooc/quantile.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,12 +33,14 @@ struct Parts {
   Question question{};                      // with the bins, if the round before has chosen them
   std::optional<ooc::ChosenBins> chosen{};  // by that round
   ooc::HistogramOptions asked{};            // the bins as they were asked for
+  std::optional<ooc::QuantileSearch> search{};  // for quantiles, after the rounds before
 
   /// True if the parts are of a round that chooses bins.
-  bool choose_bins() const { return rounds_of(question) > 1; }
+  bool choose_bins() const { return question.histogram && rounds_of(question) > 1; }
 
   /// Returns the number of their round, and that of all rounds.
   std::array<std::size_t, 2> round() const {
+    if (search) return {all.front().file.earlier.size() + 1, rounds_of(question)};
     if (choose_bins()) return {1, 2};
     return chosen ? std::array<std::size_t, 2>{2, 2} : std::array<std::size_t, 2>{1, 1};
   }

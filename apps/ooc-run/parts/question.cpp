@@ -6,6 +6,8 @@
 #include <ooc/dtype.hpp>
 #include <ooc/error.hpp>
 #include <system_error>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "cli/arguments.hpp"
@@ -50,16 +52,22 @@ ooc::HistogramOptions histogram_in(const Json& json) {
   return options;
 }
 
+std::string_view name_of(ooc::NanPolicy policy) {
+  return policy == ooc::NanPolicy::omit ? "omit" : "propagate";
+}
+
+ooc::NanPolicy nan_policy_in(const Json& json) {
+  const Json& nan = json.at("nan");
+  if (nan != "omit" && nan != "propagate") throw bad_question("it does not say what NaN is to do");
+  return nan == "omit" ? ooc::NanPolicy::omit : ooc::NanPolicy::propagate;
+}
+
 Json to_json(const ooc::ReduceOptions& options) {
-  return {{"nan", options.nan == ooc::NanPolicy::omit ? "omit" : "propagate"},
-          {"exact", options.exact}};
+  return {{"nan", name_of(options.nan)}, {"exact", options.exact}};
 }
 
 ooc::ReduceOptions reduce_in(const Json& json) {
-  const Json& nan = json.at("nan");
-  if (nan != "omit" && nan != "propagate") throw bad_question("it does not say what NaN is to do");
-  return {.nan = nan == "omit" ? ooc::NanPolicy::omit : ooc::NanPolicy::propagate,
-          .exact = json.at("exact").get<bool>()};
+  return {.nan = nan_policy_in(json), .exact = json.at("exact").get<bool>()};
 }
 
 std::uint64_t integer_in_text(const Json& json) {
@@ -69,6 +77,20 @@ std::uint64_t integer_in_text(const Json& json) {
   if (error == std::errc{} && end == text.data() + text.size()) return integer;
   constexpr std::size_t most_shown = 32;
   throw bad_question("'" + text.substr(0, most_shown) + "' is no whole number");
+}
+
+Json to_json(const ooc::QuantileOptions& options) {
+  return {{"q", options.q},
+          {"method", quantile_method_names[static_cast<std::size_t>(options.method)]},
+          {"nan", name_of(options.nan)}};
+}
+
+ooc::QuantileOptions quantile_in(const Json& json) {
+  const std::size_t method =
+      index_among(quantile_method_names, json.at("method").get<std::string>());
+  return {.q = json.at("q").get<std::vector<double>>(),
+          .method = static_cast<ooc::QuantileMethod>(method),
+          .nan = nan_policy_in(json)};
 }
 
 Question parsed(const Json& json) {
@@ -83,17 +105,20 @@ Question parsed(const Json& json) {
   }
   if (json.contains("reduce")) question.reduce = reduce_in(json.at("reduce"));
   if (json.contains("histogram")) question.histogram = histogram_in(json.at("histogram"));
+  if (json.contains("quantile")) question.quantile = quantile_in(json.at("quantile"));
   return question;
 }
 
 /// Throws Error unless some command of this version asks this question.
 void check(const Question& question) {
-  const bool is_reduce = question.command == "reduce" && question.reduce;
-  const bool is_histogram =
-      question.command == "histogram" && !question.reduce && question.histogram;
-  if ((!is_reduce && !is_histogram) || question.type.is_struct())
+  const auto& [reduce, histogram, quantile] =
+      std::tie(question.reduce, question.histogram, question.quantile);
+  const bool is_reduce = question.command == "reduce" && reduce && !quantile;
+  const bool is_histogram = question.command == "histogram" && !reduce && histogram && !quantile;
+  const bool is_quantile = question.command == "quantile" && !reduce && !histogram && quantile;
+  if ((!is_reduce && !is_histogram && !is_quantile) || question.type.is_struct())
     throw bad_question("no command of this version asks it");
-  rounds_of(question);  // throws for invalid bins
+  rounds_of(question);  // throws for invalid bins and quantiles
 }
 
 }  // namespace
@@ -110,10 +135,12 @@ Json to_json(const Question& question) {
   }
   if (question.reduce) json["reduce"] = to_json(*question.reduce);
   if (question.histogram) json["histogram"] = to_json(*question.histogram);
+  if (question.quantile) json["quantile"] = to_json(*question.quantile);
   return json;
 }
 
 std::size_t rounds_of(const Question& question) {
+  if (question.quantile) return ooc::quantile_passes(question.type.element, *question.quantile);
   if (!question.histogram) return 1;
   return ooc::histogram_passes(question.type.element, *question.histogram);
 }
@@ -123,6 +150,22 @@ ooc::ChosenBins chosen_bins(const Question& question, std::span<const std::byte>
   auto bins = ooc::load_bins(question.type.element, *question.histogram, saved);
   if (bins.records() == values) return std::move(bins).result();
   throw ooc::Error(ooc::ErrorKind::bad_input, "its bins are of other data");
+}
+
+ooc::QuantileSearch search_after(const Question& question,
+                                 std::span<const std::vector<std::byte>> earlier,
+                                 std::uint64_t values) {
+  ooc::QuantileSearch search(question.type.element, *question.quantile);
+  for (const std::vector<std::byte>& saved : earlier) {
+    if (search.is_complete()) {
+      throw ooc::Error(ooc::ErrorKind::bad_input, "is of a round behind the last one");
+    }
+    auto counts = search.load(saved);
+    if (counts.records() != values)
+      throw ooc::Error(ooc::ErrorKind::bad_input, "its counts are of other data");
+    search.take(std::move(counts).result());
+  }
+  return search;
 }
 
 Question question_in(const std::string& text) {
@@ -145,7 +188,7 @@ Question question_in(const std::string& text) {
     throw bad_question(error.what());
   } catch (const ooc::Error& error) {
     if (error.kind() != ooc::ErrorKind::usage) throw;
-    throw bad_question(error.what());  // the type or the bins are invalid
+    throw bad_question(error.what());  // the type, the bins or the quantiles are invalid
   }
 }
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <ooc/dtype.hpp>
 #include <ooc/histogram.hpp>
+#include <ooc/quantile.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,13 +26,21 @@ struct Question {
   std::vector<std::uint64_t> places{};               // of the data, if files have several arrays
   std::optional<ooc::ReduceOptions> reduce{};        // statistics are wanted
   std::optional<ooc::HistogramOptions> histogram{};  // bins are wanted
+  std::optional<ooc::QuantileOptions> quantile{};    // quantiles are wanted
 };
 
 Json to_json(const Question& question);
 
 /// Returns the number of rounds of shards that the question takes, for data that have elements: 2
-/// if bins depend on the range of all data, which the shards of the first round find.
+/// if bins depend on the range of all data, which the shards of the first round find; for quantiles
+/// the number of passes.
 std::size_t rounds_of(const Question& question);
+
+/// Returns the search for quantiles after earlier rounds over so many values, given their merged
+/// parts. Throws ooc::Error: `usage` if one does not cover all values; `bad_input`.
+ooc::QuantileSearch search_after(const Question& question,
+                                 std::span<const std::vector<std::byte>> earlier,
+                                 std::uint64_t values);
 
 /// Returns the bins that the first round has chosen for so many values, from its merged part.
 /// Throws ooc::Error: `usage` if that does not cover all of them; `bad_input`.

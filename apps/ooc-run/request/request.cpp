@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "cli/failure.hpp"
 #include "cli/options.hpp"
@@ -53,14 +54,54 @@ HistogramRequest read_histogram(const Arguments& arguments) {
   return request;
 }
 
+std::vector<double> parse_quantiles(std::string_view text) {
+  std::vector<double> quantiles;
+  for (;;) {
+    const std::size_t comma = text.find(',');
+    const double q = parse_real(text.substr(0, comma));
+    if (!(q >= 0 && q <= 1)) {
+      refuse_usage(fmt::format("{} is not between 0 and 1", text.substr(0, comma)),
+                   "0 is the minimum, 0.5 the median, 0.99 is larger than 99 % of the values");
+    }
+    quantiles.push_back(q);
+    if (comma == std::string_view::npos) break;
+    text.remove_prefix(comma + 1);
+  }
+  if (quantiles.size() <= ooc::max_quantiles) return quantiles;
+  refuse_usage(fmt::format("{} quantiles", quantiles.size()),
+               fmt::format("at most {} are found at once", ooc::max_quantiles));
+}
+
+ooc::QuantileMethod parse_method(std::string_view text) {
+  return static_cast<ooc::QuantileMethod>(index_among(quantile_method_names, text));
+}
+
+ooc::QuantileOptions read_quantiles(const Arguments& arguments) {
+  ooc::QuantileOptions options;
+  options.q = arguments.get("q", parse_quantiles).value_or(options.q);
+  options.method = arguments.get("method", parse_method).value_or(options.method);
+  options.nan = arguments.get("nan", parse_nan).value_or(options.nan);
+  return options;
+}
+
 ReduceRequest read_reduce(const Arguments& arguments) {
   ReduceRequest request{.run = read_run_settings(arguments), .reduce = {}, .bins = {}};
   request.reduce.nan = arguments.get("nan", parse_nan).value_or(request.reduce.nan);
   request.reduce.exact = arguments.has("exact");
   if (arguments.has("histogram")) request.bins = read_bins(arguments, "histogram");
+  if (arguments.has("q")) request.quantile = read_quantiles(arguments);
   request.picture = read_picture_style(arguments);
   request.shard = read_shard(arguments);
   request.run.format.by_columns = true;  // argmin and argmax count by rows
+  return request;
+}
+
+QuantileRequest read_quantile(const Arguments& arguments) {
+  QuantileRequest request{.run = read_run_settings(arguments),
+                          .quantile = read_quantiles(arguments),
+                          .table = arguments.has("tsv"),
+                          .shard = read_shard(arguments)};
+  request.run.format.by_columns = true;  // quantiles do not depend on the order of elements
   return request;
 }
 
@@ -153,6 +194,7 @@ Request parse(const Arguments& arguments) {
   const std::string_view command = arguments.command();
   if (command == "histogram") return read_histogram(arguments);
   if (command == "reduce") return read_reduce(arguments);
+  if (command == "quantile") return read_quantile(arguments);
   if (command == "merge") return read_merge(arguments);
   if (command == "convert") return read_convert(arguments);
   if (command == "split") {

@@ -6,6 +6,7 @@
 #include <ooc/dtype.hpp>
 #include <ooc/histogram.hpp>
 #include <ooc/matmul.hpp>
+#include <ooc/quantile.hpp>
 #include <ooc/reduce.hpp>
 #include <ooc/target.hpp>
 #include <optional>
@@ -35,8 +36,16 @@ struct HistogramRequest {
 struct ReduceRequest {
   RunSettings run;
   ooc::ReduceOptions reduce;
-  std::optional<ooc::HistogramOptions> bins;  // bins to count in as well; empty: none
+  std::optional<ooc::HistogramOptions> bins;       // bins to count in as well; empty: none
+  std::optional<ooc::QuantileOptions> quantile{};  // quantiles to find as well; empty: none
   PictureStyle picture{};
+  std::optional<Shard> shard{};
+};
+
+struct QuantileRequest {
+  RunSettings run;
+  ooc::QuantileOptions quantile;
+  bool table = false;  // with tabs, instead of text
   std::optional<Shard> shard{};
 };
 
@@ -93,7 +102,8 @@ struct GenRequest {
 };
 
 using Request =
-    std::variant<HistogramRequest, ReduceRequest, ConvertRequest, SplitRequest, MatmulRequest,
+    std::variant<HistogramRequest, ReduceRequest, QuantileRequest, ConvertRequest, SplitRequest,
+                 MatmulRequest,
                  MergeRequest, BenchRequest, InfoRequest, DoctorRequest, GenRequest>;
 
 /// Parses the values of all options and refuses values that must not be combined. Opens no file.

@@ -186,6 +186,11 @@ Task summary_task(const ooc::Source& source, const ooc::SummaryOptions& options)
   return with_statistics(source, histogram_task(source, options.histogram), options.reduce);
 }
 
+Task quantile_task(const ooc::Source& source, std::size_t passes) {
+  constexpr double core_rate = 1.5e9;
+  return passes_over(source, passes, core_rate);
+}
+
 Task convert_task(const ooc::Source& source) {
   constexpr double core_rate = 3e9;
   return writing_task(source, core_rate);
@@ -258,7 +263,8 @@ std::string_view sharers_of(const DeviceChoice& choice, const RunSettings& setti
 }
 
 std::string idle_gpu_limit(const DeviceChoice& choice, const RunSettings& settings) {
-  const bool is_fold = settings.command == "reduce" || settings.command == "histogram";
+  const bool is_fold = settings.command == "reduce" || settings.command == "histogram" ||
+                       settings.command == "quantile";
   const bool is_idle =
       is_fold && settings.options.device_bytes != 0 &&
       std::ranges::count(choice.devices, ooc::DeviceKind::cuda, &DeviceName::kind) == 0;

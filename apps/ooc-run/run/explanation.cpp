@@ -121,22 +121,28 @@ std::vector<FactRow> rows_of(const Explanation& explanation) {
   return rows;
 }
 
+/// Changes the plan of several passes to one that keeps no data on a GPU between them.
+void keep_nothing(ooc::Stats& pass) {
+  pass.outcome.resident_bytes = 0;
+  std::erase_if(pass.layout.reasons, [](const ooc::Reason& reason) {
+    return reason.what == ooc::ReasonKind::resident_input;
+  });
+}
+
 /// Adapts an explanation to a run that several devices or ranks share: no data are resident, and
 /// there is no prediction.
 Explanation with_sharers(Explanation explanation) {
-  explanation.pass.outcome.resident_bytes = 0;
-  std::erase_if(explanation.pass.layout.reasons, [](const ooc::Reason& reason) {
-    return reason.what == ooc::ReasonKind::resident_input;
-  });
+  keep_nothing(explanation.pass);
   explanation.pass.layout.device = names_of(explanation.device);
   return explanation;
 }
 
 /// Adds the purpose of a first pass.
 Explanation with_first_pass(Explanation explanation, const ooc::HistogramOptions& options) {
-  explanation.first_pass = options.bins.rule()
-                               ? "the range and the number of the bins, which the rule gives"
-                               : "the range of the bins, which --range would give";
+  explanation.why_passes =
+      options.bins.rule()
+          ? "two passes: the first finds the range and the number of the bins, which the rule gives"
+          : "two passes: the first finds the range of the bins, which --range would give";
   return explanation;
 }
 
@@ -201,6 +207,24 @@ Explanation explain_summary(const RunSettings& settings, const ooc::Source& sour
                          options.histogram);
 }
 
+Explanation explain_quantile(const RunSettings& settings, const ooc::Source& source,
+                             const ooc::QuantileOptions& options, std::size_t passes) {
+  Explanation explanation =
+      explain_run(settings, quantile_task(source, passes), [&](ooc::DeviceKind device) {
+        ooc::Stats stats =
+            ooc::dry_run_quantile(settings.options, device, source, options, wanted_of(settings));
+        if (passes == 1) {
+          stats.outcome.passes = 1;
+          keep_nothing(stats);
+        }
+        return stats;
+      });
+  explanation.why_passes = fmt::format(
+      "{} passes: each but the first looks closer at where the one before has found the quantiles",
+      passes);
+  return explanation;
+}
+
 Explanation explain_convert(const RunSettings& settings, const ooc::Source& source,
                             const ooc::Target& target) {
   return explain_run(settings, convert_task(source), [&](ooc::DeviceKind device) {
@@ -260,7 +284,7 @@ Remarks remarks_on(const Explanation& explanation, const RunSettings& settings) 
                               settings.rank_count())});
   }
   if (explanation.pass.outcome.passes > 1) {
-    remarks.reasons.push_back("two passes: the first finds " + explanation.first_pass);
+    remarks.reasons.push_back(explanation.why_passes);
     if (!explanation.pass.layout.direct && explanation.pass.outcome.resident_bytes == 0 &&
         explanation.pass.layout.page_cache_fraction.value_or(0) < 1) {
       remarks.reasons.emplace_back(

@@ -4,6 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <ooc/coordinator.hpp>
 #include <ooc/histogram.hpp>
+#include <ooc/quantile.hpp>
 #include <ooc/source.hpp>
 #include <ooc/split_by.hpp>
 #include <ooc/target.hpp>
@@ -28,7 +29,7 @@ struct Explanation {
   DeviceChoice device;
   ooc::Stats pass;        // of dry_run_pass(), with the name of the device and the number of passes
   std::string sharers{};  // see sharers_of()
-  std::string first_pass{};  // the purpose of the first of two passes
+  std::string why_passes{};  // the reason why there are several passes
   Ceilings ceilings;
   std::optional<Prediction> prediction;
 };
@@ -46,6 +47,9 @@ Explanation explain_reduce(const RunSettings& settings, const ooc::Source& sourc
                            const ooc::ReduceOptions& options);
 Explanation explain_summary(const RunSettings& settings, const ooc::Source& source,
                             const ooc::SummaryOptions& options);
+/// `passes`: 1 for a round of shards, else quantile_passes().
+Explanation explain_quantile(const RunSettings& settings, const ooc::Source& source,
+                             const ooc::QuantileOptions& options, std::size_t passes);
 Explanation explain_convert(const RunSettings& settings, const ooc::Source& source,
                             const ooc::Target& target);
 Explanation explain_split(const RunSettings& settings, const ooc::Source& source,

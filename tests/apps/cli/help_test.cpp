@@ -53,7 +53,8 @@ TEST(Help, OfTuningHasEachRareOptionOnce) {
     if (line.find("--") == std::string::npos) continue;
     EXPECT_TRUE(seen.insert(section + line.substr(line.find("--"))).second) << line;
   }
-  EXPECT_NE(tuning_help().find("\nhistogram reduce matmul convert info:\n"), std::string::npos);
+  EXPECT_NE(tuning_help().find("\nhistogram reduce quantile matmul convert info:\n"),
+            std::string::npos);
 }
 
 TEST(Help, WhatAllCommandsHaveInCommonIsSaidOnce) {

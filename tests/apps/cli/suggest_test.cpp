@@ -18,6 +18,8 @@ TEST(Suggest, NearestIsWhatWasMeant) {
   EXPECT_EQ(nearest("matmul", names), "");
   EXPECT_EQ(nearest("x", names), "");
   EXPECT_EQ(nearest("", names), "");
+  EXPECT_EQ(nearest("x", std::array<std::string_view, 1>{"q"}), "");
+  EXPECT_EQ(nearest("", std::array<std::string_view, 1>{"q"}), "");
 }
 
 TEST(Suggest, WhatOtherProgramsCallIt) {

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <ooc/histogram.hpp>
+#include <ooc/quantile.hpp>
+#include <optional>
+
+#include "parts/parts.hpp"
+
+namespace ooc_run {
+
+/// The answers of all parts together.
+struct Merged {
+  std::optional<ooc::PartialResult<ooc::ChosenBins>> bins{};
+  std::optional<ooc::PartialResult<ooc::Statistics>> statistics{};
+  std::optional<ooc::PartialResult<ooc::Histogram>> histogram{};
+  std::optional<ooc::PartialResult<ooc::QuantileCounts>> quantile{};
+};
+
+/// Merges the answers of all parts. Throws ooc::Error.
+Merged merge(const Parts& all);
+
+}  // namespace ooc_run
