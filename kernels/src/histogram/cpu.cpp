@@ -256,6 +256,7 @@ class NumberCounter final : public BinCounter {
   void add(std::array<std::uint32_t, block_elements>& numbers, std::size_t count) {
     std::size_t kept = count;
     if constexpr (std::is_same_v<Found, KeyBins<T>>) {
+      if (bins_.take_all()) return tables_.add(numbers.data(), count);
       kept = 0;
       const auto below = static_cast<std::uint32_t>(bins_.below());
       for (std::size_t i = 0; i < count; ++i) {

@@ -28,7 +28,7 @@ using BitsOf = std::conditional_t<
                        std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint8_t>>>;
 
 template <class T>
-inline constexpr int key_bits = 8 * sizeof(T);
+inline constexpr std::uint32_t key_bits = 8 * sizeof(T);
 
 /// Bits of an element to invert for its key: of negative floats all, since larger bits mean a lower
 /// value, of other signed elements the sign.
@@ -92,6 +92,9 @@ struct KeyBins : BinNumbers {
     else
       firsts = from.firsts.data();
   }
+
+  /// True if all keys are in a range.
+  constexpr bool take_all() const { return shift + bits == key_bits<T>; }
 
   std::span<const Key> table() const { return {firsts, static_cast<std::size_t>(ranges)}; }
   void set_table(const Key* table) { firsts = table; }

@@ -70,7 +70,7 @@ TEST_F(VerifyQuantileTest, WrongOnes) {
                    found.quantiles[0] = {0, 0.0, 0.0, 0.0};
                  });
   const Source none = source_of(std::vector<double>{test::nan});
-  expect_refused(none, median, "the quantile 0.5 is 1, but nan",
+  expect_refused(none, median, "the quantile 0.5 is 1, but NaN",
                  [](Quantiles& found) { found.quantiles[0].value = 1.0; });
 }
 
