@@ -15,7 +15,8 @@ inline constexpr std::string_view folds = "histogram reduce quantile";
 inline constexpr std::string_view runs = "histogram reduce quantile matmul convert split";
 inline constexpr std::string_view readers = "histogram reduce quantile matmul convert split info";
 inline constexpr std::string_view of_elements = "histogram reduce quantile convert split info";
-inline constexpr std::string_view workers = "histogram reduce quantile matmul convert split bench gen";
+inline constexpr std::string_view workers =
+    "histogram reduce quantile matmul convert split bench gen";
 inline constexpr std::string_view all =
     "histogram reduce quantile merge matmul convert split bench info doctor gen";
 

@@ -103,8 +103,7 @@ struct GenRequest {
 
 using Request =
     std::variant<HistogramRequest, ReduceRequest, QuantileRequest, ConvertRequest, SplitRequest,
-                 MatmulRequest,
-                 MergeRequest, BenchRequest, InfoRequest, DoctorRequest, GenRequest>;
+                 MatmulRequest, MergeRequest, BenchRequest, InfoRequest, DoctorRequest, GenRequest>;
 
 /// Parses the values of all options and refuses values that must not be combined. Opens no file.
 /// Throws Error(usage).
