@@ -16,7 +16,7 @@ struct Piece {
 };
 
 std::vector<Piece> runs_of(const TileGrid& grid, std::uint64_t tile, std::uint64_t begin,
-                         std::uint64_t end) {
+                           std::uint64_t end) {
   std::vector<Piece> runs;
   grid.visit_runs(tile, begin, end,
                   [&](std::uint64_t in_band, std::uint64_t in_tile, std::uint64_t bytes) {
