@@ -117,6 +117,48 @@ inline std::shared_ptr<const EncodedArray> encode_pieces(const std::filesystem::
       (directory / "encoded").string());
 }
 
+/// How a test cuts an array into tiles.
+struct TileSizes {
+  std::uint64_t row_bytes, tile_rows, tile_bytes;
+};
+
+/// Writes rows in encoded tiles, in a file "tiles". The last tiles are stored whole. Tiles of zeros
+/// are not stored.
+inline std::shared_ptr<const EncodedArray> encode_tiles(const std::filesystem::path& directory,
+                                                        std::span<const std::byte> bytes,
+                                                        const TileSizes& sizes) {
+  const auto [row_bytes, tile_rows, tile_bytes] = sizes;
+  const std::uint64_t rows = bytes.size() / row_bytes;
+  std::vector<EncodedArray::Piece> pieces;
+  std::vector<std::byte> stored;
+  for (std::uint64_t row = 0; row < rows; row += tile_rows) {
+    const std::uint64_t rows_end = std::min(row + tile_rows, rows);
+    for (std::uint64_t column = 0; column < row_bytes; column += tile_bytes) {
+      std::vector<std::byte> tile(tile_rows * tile_bytes);
+      for (std::uint64_t i = row; i < rows_end; ++i) {
+        const auto part =
+            bytes.subspan(i * row_bytes + column, std::min(tile_bytes, row_bytes - column));
+        std::ranges::copy(part, tile.begin() + static_cast<std::ptrdiff_t>((i - row) * tile_bytes));
+      }
+      const auto is_zero = [](std::byte byte) { return byte == std::byte{}; };
+      const bool is_stored = !std::ranges::all_of(tile, is_zero);
+      const std::vector<std::byte> encoded = RunLengths::encode(tile);
+      pieces.push_back({rows_end * row_bytes, stored.size(), is_stored ? encoded.size() : 0});
+      stored.insert(stored.end(), encoded.begin(), encoded.end());
+    }
+  }
+  const auto path = directory / "tiles";
+  write_file(path, stored);
+  std::vector<File> files;
+  files.push_back(File::open(path));
+  return std::make_shared<const EncodedArray>(
+      std::move(files), std::move(pieces),
+      EncodedArray::Encoding{.chain = {std::make_shared<RunLengths>()},
+                             .whole_bytes = tile_rows * tile_bytes,
+                             .row = {{row_bytes, tile_bytes}}},
+      path.string());
+}
+
 /// Returns an array as a source.
 inline Source source_of(std::shared_ptr<const EncodedArray> array, DType type) {
   const std::uint64_t bytes = array->size();
@@ -139,6 +181,17 @@ Source encoded(const std::filesystem::path& directory, const std::vector<T>& val
     end = std::min<std::uint64_t>(end + length, bytes.size());
   }
   return source_of(encode_pieces(directory, bytes, ends), std::move(type));
+}
+
+/// Writes values in encoded tiles, two or three side by side, and opens them. Tiles cut values.
+template <class T>
+Source tiled(const std::filesystem::path& directory, const std::vector<T>& values, DType type) {
+  const auto bytes = std::as_bytes(std::span(values));
+  std::uint64_t row_bytes = 3000;
+  while (bytes.size() % row_bytes != 0) --row_bytes;
+  const TileSizes sizes{
+      .row_bytes = row_bytes, .tile_rows = 40'000 / row_bytes, .tile_bytes = row_bytes * 2 / 5 + 1};
+  return source_of(encode_tiles(directory, bytes, sizes), std::move(type));
 }
 
 }  // namespace ooc::detail::test

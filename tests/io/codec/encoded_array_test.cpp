@@ -29,6 +29,7 @@ namespace ooc::detail {
 namespace {
 
 using test::encode_pieces;
+using test::encode_tiles;
 using test::expect_error;
 
 using Bytes = std::vector<std::byte>;
@@ -158,42 +159,12 @@ TEST_F(EncodedArrayTest, AThreadThatWaitsDecodesTheNextPiece) {
   EXPECT_EQ(array.work().decoded_pieces, 2u);
 }
 
-/// Returns an array of 100 rows of 30 bytes, in tiles of 7 rows and 8 bytes, some of them missing.
-std::shared_ptr<const EncodedArray> tiled(const test::TempDir& directory, const Bytes& bytes) {
-  constexpr std::uint64_t rows = 100, row_bytes = 30, tile_rows = 7, tile_bytes = 8;
-  std::vector<EncodedArray::Piece> pieces;
-  Bytes stored;
-  for (std::uint64_t row = 0; row < rows; row += tile_rows) {
-    for (std::uint64_t column = 0; column < row_bytes; column += tile_bytes) {
-      Bytes tile(tile_rows * tile_bytes, std::byte{99});
-      bool is_zero = true;
-      for (std::uint64_t i = 0; i < tile.size(); ++i) {
-        const std::uint64_t y = row + i / tile_bytes, x = column + i % tile_bytes;
-        if (y >= rows || x >= row_bytes) continue;
-        tile[i] = bytes[y * row_bytes + x];
-        is_zero &= tile[i] == std::byte{};
-      }
-      const Bytes encoded = test::RunLengths::encode(tile);
-      pieces.push_back({std::min(row + tile_rows, rows) * row_bytes, stored.size(),
-                        is_zero ? 0 : encoded.size()});
-      stored.insert(stored.end(), encoded.begin(), encoded.end());
-    }
-  }
-  std::vector<File> files;
-  files.push_back(File::open(directory.write("tiles", stored)));
-  return std::make_shared<const EncodedArray>(
-      std::move(files), std::move(pieces),
-      EncodedArray::Encoding{.chain = {std::make_shared<test::RunLengths>()},
-                             .whole_bytes = tile_rows * tile_bytes,
-                             .row = {{row_bytes, tile_bytes}}},
-      "tiles");
-}
-
 TEST_F(EncodedArrayTest, TilesAreReadInTheOrderOfRows) {
   const Bytes bytes = some_bytes(3000);
+  constexpr test::TileSizes sizes{.row_bytes = 30, .tile_rows = 7, .tile_bytes = 8};
   for (const std::size_t threads : {1u, 3u}) {
     for (const std::size_t part : {1u, 13u, 210u, 211u, 1000u, 3000u}) {
-      const auto array = tiled(dir_, bytes);
+      const auto array = encode_tiles(dir_.path(), bytes, sizes);
       EXPECT_TRUE(read_in_parts(*array, threads, part) == bytes) << part;
       const std::uint64_t decoded = array->work().decoded_pieces;
       EXPECT_GE(decoded, 30u);
@@ -204,7 +175,7 @@ TEST_F(EncodedArrayTest, TilesAreReadInTheOrderOfRows) {
       EXPECT_LE(array->work().decoded_pieces, 2 * decoded + 3) << part;
     }
   }
-  EXPECT_EQ(tiled(dir_, bytes)->end_of_request(0, 500), 420u);
+  EXPECT_EQ(encode_tiles(dir_.path(), bytes, sizes)->end_of_request(0, 500), 420u);
 }
 
 TEST_F(EncodedArrayTest, RequestsEndWithPieces) {

@@ -1,5 +1,6 @@
 // All kinds of passes over data in pieces, which are stored in any order and anywhere in files, as
-// they are or encoded: they find what they find in the same numbers stored plainly, to the bit.
+// they are, encoded, or in tiles: they find what they find in the same numbers stored plainly, to
+// the bit.
 
 #include <ooc/chunks.hpp>
 #include <ooc/collect.hpp>
@@ -56,8 +57,8 @@ class ScatteredTest : public test::OutputJobTest {
   template <class Check>
   void with_each(const Check& check) {
     for (const std::size_t steps : {1u, 4u, 9u}) {
-      for (const bool is_encoded : {false, true}) {
-        Source& pieces = is_encoded ? encoded_ : pieces_;
+      for (Source* const kind : {&pieces_, &encoded_, &tiled_}) {
+        Source& pieces = *kind;
         // The files are in the page cache, where direct reads are none unless they are asked for.
         // The longest chunks lie in too many pieces for them.
         const bool reads_directly = steps < 9 && files_of(pieces).front().direct() >= 0;
@@ -70,7 +71,7 @@ class ScatteredTest : public test::OutputJobTest {
                              .streams = streams,
                              .direct = direct});
             SCOPED_TRACE(std::to_string(steps) + " steps, " + std::to_string(streams) +
-                         (is_encoded ? " streams, encoded" : " streams"));
+                         " streams, " + pieces.name());
             check(machine, pieces);
           }
         }
@@ -119,6 +120,7 @@ class ScatteredTest : public test::OutputJobTest {
 
   Source pieces_ = test::scattered(dir_.path(), many_values(), {ElementType::f4});
   Source encoded_ = test::encoded(dir_.path(), many_values(), {ElementType::f4});
+  Source tiled_ = test::tiled(dir_.path(), many_values(), {ElementType::f4});
 };
 
 INSTANTIATE_TEST_SUITE_P(Machines, ScatteredTest, test::all_machines, test::machine_name);
@@ -187,6 +189,7 @@ TEST_P(ScatteredTest, RowsAreTheSameInAnyOrder) {
   Source plain = many_.source_of(values);
   pieces_ = test::scattered(made_, values, {ElementType::f4});
   encoded_ = test::encoded(made_, values, {ElementType::f4});
+  tiled_ = test::tiled(made_, values, {ElementType::f4});
   const auto rows_of = [](Coordinator& machine, Source& source) {
     source.set_shape({rows, columns});
     machine.device().bind_to_thread();
@@ -234,7 +237,7 @@ TEST_P(ScatteredTest, FiltersAndScansWriteTheSame) {
 }
 
 TEST_P(ScatteredTest, ADamagedPieceIsAnErrorHoweverItIsRead) {
-  for (const char* const name : {"encoded-0", "encoded-1"}) {
+  for (const char* const name : {"encoded-0", "encoded-1", "tiles"}) {
     const auto path = dir_.path() / name;
     const std::vector<std::byte> zeros(std::filesystem::file_size(path));
     test::write_file(path, zeros);
@@ -268,6 +271,11 @@ TEST_P(ScatteredTest, CountsWhatIsStoredAndTheTimeOfDecoding) {
 
 TEST_P(ScatteredTest, JobsGoOnWhereTheyWereStopped) {
   std::swap(data_, pieces_);
+  expect_halves_go_on();
+}
+
+TEST_P(ScatteredTest, JobsOverTilesGoOnWhereTheyWereStopped) {
+  std::swap(data_, tiled_);
   expect_halves_go_on();
 }
 
