@@ -94,7 +94,8 @@ template <class Value>
 cudaError_t sort(const GroupedRecords& records, Group* sorted, const Value* values, Value* target,
                  MemoryResource& temporaries, cudaStream_t stream) {
   const auto count = static_cast<Index>(records.count);
-  const int bits = std::bit_width(records.group_count);  // of the number of groups, too
+  const auto bits =
+      static_cast<int>(std::bit_width(records.group_count));  // of the number of groups, too
   std::size_t bytes = 0;
   const auto call = [&](void* memory) {
     return cub::DeviceRadixSort::SortPairs(memory, bytes, records.groups, sorted, values, target,
