@@ -5,6 +5,7 @@
 #include <ooc/fold.hpp>
 #include <ooc/map.hpp>
 #include <ooc/scan.hpp>
+#include <ooc/split.hpp>
 #include <ooc/write.hpp>
 
 #include <cstddef>
@@ -221,6 +222,17 @@ struct SelectCountsInt : NoTransform {  // std::uint64_t* kept) const`
   void select(Stream&, DeviceChunk<const float>, DeviceSpan<float>, int*) const {}
 };
 
+// split()
+struct NoAssign {  // needs `void assign(ooc::Stream&, ooc::DeviceChunk<const T> in
+  using Input = float;
+};
+struct AssignNotConst : NoAssign {  // assign() of an operator must be const
+  void assign(Stream&, DeviceChunk<const float>, DeviceSpan<std::uint16_t>) {}
+};
+struct AssignReturns : NoAssign {  // assign() returns something, which is lost
+  int assign(Stream&, DeviceChunk<const float>, DeviceSpan<std::uint16_t>) const { return 0; }
+};
+
 // scan()
 struct NoCarry : NoTransform {};  // `using Carry = double;`
 struct StringCarry : Joins {      // memcpy() may copy
@@ -271,6 +283,9 @@ void use(ooc::Coordinator& coordinator, const ooc::Source& source) {
   (void)ooc::filter(coordinator, SelectNotConst(), source, {"out.npy"}, {.checksum = true});
   (void)ooc::filter(coordinator, SelectReturns(), source, {"out.npy"});
   (void)ooc::filter(coordinator, SelectCountsInt(), source, {"out.npy"});
+  (void)ooc::split(coordinator, NoAssign(), source, {});
+  (void)ooc::split(coordinator, AssignNotConst(), source, {}, {.checksum = true});
+  (void)ooc::split(coordinator, AssignReturns(), source, {});
   (void)ooc::scan(coordinator, NoCarry(), source, {"out.npy"});
   (void)ooc::scan(coordinator, StringCarry(), source, {"out.npy"});
   (void)ooc::scan(coordinator, NoBegin(), source, {"out.npy"});
