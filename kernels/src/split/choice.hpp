@@ -68,14 +68,26 @@ struct ByEdges {
   std::uint16_t below;
 
   constexpr std::uint16_t operator()(std::size_t index) const {
-    if (count == 0) return below;
     const Key<T> key = key_of(values[index]);
     std::uint32_t found = 0;
     for (std::uint32_t left = count; left > 1; left -= left / 2) {
-      found = is_below(key, edges[found + left / 2 - 1]) ? found : found + left / 2;
+      found = nearer(found, left / 2, key);
     }
-    found += is_below(key, edges[found]) ? 0 : 1;
-    return static_cast<std::uint16_t>(below + found);
+    return number_of(found, key);
+  }
+
+  /// One step of the search for the first edge that the key is below: it is not among the next
+  /// `distance` ones if the key is not below their last. A product has no branch, which would be
+  /// mispredicted half of the time.
+  constexpr std::uint32_t nearer(std::uint32_t found, std::uint32_t distance, Key<T> key) const {
+    return found +
+           distance * static_cast<std::uint32_t>(!is_below(key, edges[found + distance - 1]));
+  }
+
+  /// Returns the output of a key at the end of the search.
+  constexpr std::uint16_t number_of(std::uint32_t found, Key<T> key) const {
+    const std::uint32_t passed = count == 0 || is_below(key, edges[found]) ? 0 : 1;
+    return static_cast<std::uint16_t>(below + found + passed);
   }
 
   static constexpr Key<T> key_of(T value) {
