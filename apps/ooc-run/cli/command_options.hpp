@@ -47,6 +47,7 @@ inline constexpr std::array command_options{
            .help = "also find quantiles, in more passes: 0.5,0.99",
            .group = Group::statistics,
            .commands = "reduce",
+           .rare = true,
            .excludes = "histogram shard",
            .because = "ooc-run quantile finds them in a run of its own"},
     Option{.name = "method",

@@ -99,21 +99,21 @@ constexpr std::array all_commands{
             "--histogram N also counts as ooc-run histogram does, in the same pass. Without\n"
             "--range, one more pass before it finds the minimum and the maximum (but not of\n"
             "u1 and i1), as it does for a rule, such as --histogram scott.\n"
-            "--q finds quantiles as ooc-run quantile does: the first of its passes is that of the\n"
-            "statistics.\n"
+            "--q finds quantiles as ooc-run quantile does: the first of its passes is that\n"
+            "of the statistics.\n"
             "ooc-run stats is another name of this command."},
     Command{"quantile", "FILE... [options]", "exact quantiles, as numpy.quantile finds them",
             FileWords::some, quantile_examples,
-            "Finds the quantiles of all values, converted to float64, without sorting them: each\n"
-            "pass counts the values by some bits of their order, and the next one looks only\n"
-            "where the quantiles lie. Types of one or two bytes take one pass, four bytes two,\n"
-            "eight bytes four (more for many quantiles at once); a GPU keeps what fits its\n"
-            "memory. The methods are those of numpy.quantile. lower, higher, nearest and\n"
-            "inverted_cdf give a value of the data: of integers, all digits. A NaN makes all\n"
-            "quantiles NaN, as in NumPy, unless --nan omit leaves it out. Several files are one\n"
-            "dataset. --verify reads the data once more and counts what is below and equal to\n"
-            "each value found: an independent, slower method. Each pass of a --shard is a round\n"
-            "of its own: merge -o joins its parts for --after in the next one."},
+            "Finds the quantiles of all values, converted to float64, without sorting them:\n"
+            "each pass counts the values by some bits of their order, and the next one looks\n"
+            "only where the quantiles lie. Types of one or two bytes take one pass, four\n"
+            "bytes two, eight bytes four (more for many quantiles at once); a GPU keeps what\n"
+            "fits its memory. The methods are those of numpy.quantile. lower, higher, nearest\n"
+            "and inverted_cdf give a value of the data: of integers, all digits. A NaN makes\n"
+            "all quantiles NaN, as in NumPy, unless --nan omit leaves it out. Several files\n"
+            "are one dataset. --verify reads the data once more and counts what is below and\n"
+            "equal to each value found: an independent, slower method. Each pass of a --shard\n"
+            "is a round of its own: merge -o joins its parts for --after in the next one."},
     Command{"merge", "PART... [options]", "join the parts of shards: see --shard", FileWords::some,
             merge_examples,
             "Prints what the command would have printed for all of the data, with the same\n"
