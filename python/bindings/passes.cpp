@@ -11,6 +11,7 @@
 #include <ooc/fold.hpp>
 #include <ooc/histogram.hpp>
 #include <ooc/matmul.hpp>
+#include <ooc/quantile.hpp>
 #include <ooc/reduce.hpp>
 #include <optional>
 #include <string>
@@ -98,6 +99,31 @@ nb::tuple reduce(const Input& input, bool omit_nan, bool exact, const Machine& m
   values["mean"] = number(found.mean);
   values["variance"] = number(found.variance);
   values["stddev"] = number(found.stddev);
+  return nb::make_tuple(values, RunStats{std::move(stats)});
+}
+
+ooc::QuantileMethod method_of(const std::string& name) {
+  const auto found = std::ranges::find(ooc_run::quantile_method_names, name);
+  if (found == ooc_run::quantile_method_names.end()) {
+    throw ooc::Error(ooc::ErrorKind::usage, "method='" + name + "' is no method",
+                     {.hint = "linear, lower, higher, nearest, midpoint and others of "
+                              "numpy.quantile are"});
+  }
+  return static_cast<ooc::QuantileMethod>(found - ooc_run::quantile_method_names.begin());
+}
+
+nb::tuple quantile(const Input& input, std::vector<double> q, const std::string& method,
+                   bool omit_nan, const Machine& machine, const nb::object& progress) {
+  const ooc::QuantileOptions options{
+      .q = std::move(q),
+      .method = method_of(method),
+      .nan = omit_nan ? ooc::NanPolicy::omit : ooc::NanPolicy::propagate};
+  auto [found, stats] = run_on(input, machine, progress,
+                               [&](ooc::Coordinator& coordinator, const ooc::PassOptions& pass) {
+                                 return ooc::quantile(coordinator, *input.source, options, pass);
+                               });
+  nb::list values;
+  for (const ooc::Quantile& each : found.quantiles) values.append(number(each.value));
   return nb::make_tuple(values, RunStats{std::move(stats)});
 }
 
@@ -261,6 +287,11 @@ void bind_passes(nb::module_& module) {
              nb::arg("machine"), nb::arg("progress").none(),
              nb::sig("def reduce(input: Input, omit_nan: bool, exact: bool, machine: Machine, "
                      "progress: object | None) -> tuple[dict[str, typing.Any], RunStats]"));
+  module.def("quantile", quantile, nb::arg("input"), nb::arg("q"), nb::arg("method"),
+             nb::arg("omit_nan"), nb::arg("machine"), nb::arg("progress").none(),
+             nb::sig("def quantile(input: Input, q: Sequence[float], method: str, omit_nan: bool, "
+                     "machine: Machine, progress: object | None) -> tuple[list[int | float | "
+                     "None], RunStats]"));
   module.def("histogram", histogram, nb::arg("input"), nb::arg("bins"), nb::arg("range").none(),
              nb::arg("logarithmic"), nb::arg("machine"), nb::arg("progress").none(),
              nb::sig("def histogram(input: Input, bins: int | str | Sequence[float], range: "

@@ -35,6 +35,7 @@ from ._files import convert, matmul
 from ._histogram import Histogram, histogram
 from ._machine import devices, doctor
 from ._options import options
+from ._quantile import quantile
 from ._run import RunStats
 from ._statistics import (
     Statistics,
@@ -90,6 +91,7 @@ __all__ = [
     "min",
     "open",
     "options",
+    "quantile",
     "reduce",
     "resident",
     "shard",
