@@ -301,6 +301,7 @@ TEST_P(QuantileTest, NoticesCountsOfOtherData) {
   };
   expect_changed({1, 2, 3, 4});
   expect_changed({1, 3, 3});
+  expect_changed({2, 2, 2});
   expect_changed({1, 2, float(test::nan)});
   search.take(counts_of({5, 2, 0}));  // the median is still 2
   EXPECT_EQ(to_string(search.result().quantiles.front().value), "2");
