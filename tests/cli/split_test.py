@@ -3,6 +3,7 @@
 
 import os
 import resource
+import tempfile
 
 import numpy as np
 from cli_support import CliTest, main
@@ -95,8 +96,10 @@ class SplitTest(CliTest):
             self.skipTest("too few open files")
         labels = (np.arange(200_000) * 7919 % 4096).astype("u2")
         np.save(self.path("x.npy"), labels)
-        os.mkdir(self.path("d"))
-        arrays = self.split("x.npy", "--by", 0, "--into", 4096, outputs=4096, pattern="d/{}.npy")
+        # A disk takes a minute to sync them.
+        with tempfile.TemporaryDirectory(prefix="ooc-cli-", dir="/dev/shm") as directory:
+            arrays = self.split("x.npy", "--by", 0, "--into", 4096, outputs=4096,
+                                pattern=directory + "/{}.npy")
         self.compare(arrays, labels, labels)
 
     def test_raw_files_and_text(self):
