@@ -215,6 +215,7 @@ class QuantileTest(CliTest):
         shard = ["--shard", "0/1", "-o", "y.part", "--after"]
         parts = self.in_rounds(1, "x.f32")
         self.check_error(2, "quantile", "x.f32", *shard, *parts)  # no round is left
+        self.check_error(2, "merge", *parts, "--plot", "x.svg")
         self.check_error(2, "quantile", "x.f32", "--q", "0.5", *shard, "round.part")
         self.check_error(2, "quantile", "x.u8", *shard, "round.part")
         self.check_error(2, "histogram", "x.f32", *shard, "round.part")

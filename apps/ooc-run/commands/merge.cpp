@@ -300,15 +300,16 @@ Outcome run(const MergeRequest& request, const Interrupt& interrupt) {
   if (!request.target.empty()) return join_parts(request, all);
   require_last_round(all);
   require_all(all, covered);
-  if (all.search) return merge_quantiles(request, all, began);
   const ooc::HistogramOptions& bins = all.asked;
   HistogramPicture picture(request.run.side_files, bins, request.picture);
-  if ((request.run.side_files.plot || request.table) && !question.histogram) {
+  const bool plots = request.run.side_files.plot.has_value();
+  if ((plots || (request.table && !all.search)) && !question.histogram) {
     throw ooc::Error(
         ooc::ErrorKind::usage,
-        fmt::format("--{}: these parts have no histogram", request.table ? "tsv" : "plot"),
+        fmt::format("--{}: these parts have no histogram", plots ? "plot" : "tsv"),
         {.hint = "reduce --histogram N --range LO:HI --shard I/N counts in bins, too"});
   }
+  if (all.search) return merge_quantiles(request, all, began);
   if (question.histogram) picture.begin();
   Merged merged = merge(all);
   Outcome outcome;

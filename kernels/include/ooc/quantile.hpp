@@ -130,8 +130,8 @@ class OOC_API QuantileSearch {
   /// load_part() does.
   [[nodiscard]] PartialResult<QuantileCounts> load(std::span<const std::byte> saved) const;
 
-  /// Ends the pass, with the counts of all elements. Throws Error(input_changed) if they are of
-  /// other values than those of the passes before.
+  /// Ends the pass, with the counts of all elements. Throws Error: `usage` if they are of another
+  /// pass; `input_changed` if they are of other values than those of the passes before.
   void take(const QuantileCounts& counts);
 
   /// Returns the quantiles. Call it when the search is complete.

@@ -86,6 +86,9 @@ bool Search::has_result() const {
 }
 
 void Search::take(const QuantileCounts& counts) {
+  if (counts.counts.size() != ranges_.size()) {
+    throw Error(ErrorKind::usage, "these counts are not of the next pass");
+  }
   if (wanted_.empty())
     begin(counts);
   else

@@ -299,6 +299,7 @@ TEST_P(QuantileTest, NoticesCountsOfOtherData) {
     expect_error(ErrorKind::input_changed, "the input changed",
                  [&] { search.take(counts_of(values)); });
   };
+  expect_error(ErrorKind::usage, "not of the next pass", [&] { search.take({{1, 2}, 0, 3}); });
   expect_changed({1, 2, 3, 4});
   expect_changed({1, 3, 3});
   expect_changed({2, 2, 2});
