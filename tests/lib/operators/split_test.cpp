@@ -139,14 +139,11 @@ class SplitTest : public testing::TestWithParam<Machine> {
 
   Source source() const { return open(dir_.path() / "values.u32"); }
 
-  std::vector<Target> targets(std::size_t count, const std::string& ending = ".u32") const {
-    return targets_in(dir_, count, ending);
-  }
-  static std::vector<Target> targets_in(const test::TempDir& directory, std::size_t count,
-                                        const std::string& ending) {
-    std::vector<Target> all;
+  std::vector<Target> targets(std::size_t count, const std::string& ending = ".u32",
+                              const std::filesystem::path& directory = ".") const {
+    std::vector<Target> all(count, {.path = {}, .replace = true});
     for (std::size_t i = 0; i < count; ++i) {
-      all.push_back({.path = directory.path() / (std::to_string(i) + ending), .replace = true});
+      all[i].path = dir_.path() / directory / (std::to_string(i) + ending);
     }
     return all;
   }
@@ -220,9 +217,8 @@ TEST_P(SplitTest, WritesThousandsOfFiles) {
   const Choice choose = [](Value value) { return static_cast<std::uint16_t>(value % outputs); };
   Coordinator splits = coordinator({.streams = 2});
   const test::TempDir in_memory("/dev/shm");  // a disk takes a minute to sync them
-  const std::vector<Target> to = targets_in(in_memory, outputs, ".npy");
-  const auto [counts, stats] = split(splits, ByValue{choose}, source(), to);
-  expect_split(to, choose, counts);
+  const std::vector<Target> to = targets(outputs, ".npy", in_memory.path());
+  expect_split(to, choose, split(splits, ByValue{choose}, source(), to).value);
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 

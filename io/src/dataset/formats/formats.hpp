@@ -4,6 +4,7 @@
 #include <ooc/error.hpp>
 #include <ooc/source.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <span>
@@ -14,6 +15,10 @@
 #include "dataset/formats/beginning.hpp"
 
 namespace ooc::detail {
+
+// Limits of headers that list arrays. No file that anyone has made comes near them.
+inline constexpr std::size_t most_arrays = 1'000'000;
+inline constexpr std::size_t most_lengths = 64;  // of a shape
 
 /// A format of files or streams. The files of this folder define one each.
 struct FormatParser {

@@ -17,8 +17,6 @@ namespace {
 // (JSON), and the data of the arrays, which follow one another without gaps.
 constexpr std::size_t length_bytes = 8;
 constexpr std::uint64_t longest_json = 100'000'000;  // the limit of the safetensors library
-constexpr std::size_t most_arrays = 1'000'000;
-constexpr std::size_t most_lengths = 64;
 
 using Json = nlohmann::json;
 

@@ -14,7 +14,6 @@ namespace {
 // A Zarr store is a tree of directories. Each array and each group is a directory with a zarr.json.
 constexpr std::string_view header_name = "zarr.json";
 constexpr std::uint64_t longest_header = 100'000'000;
-constexpr std::size_t most_arrays = 1'000'000;
 constexpr std::size_t most_levels = 64;
 
 bool is_zarr(Beginning& file, const Format& format) {

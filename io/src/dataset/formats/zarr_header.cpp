@@ -18,7 +18,6 @@ namespace {
 using Json = nlohmann::json;
 using Lengths = std::vector<std::uint64_t>;
 
-constexpr std::size_t most_lengths = 64;
 constexpr std::uint64_t most_chunks = std::uint64_t{1} << 24;  // 32 bytes are kept for each
 
 struct TypeName {
