@@ -22,8 +22,8 @@
 #include <tuple>
 #include <vector>
 
-#include "support/counting_engine.hpp"
 #include "support/data_file.hpp"
+#include "support/direct_writes_engine.hpp"
 #include "support/host_operators.hpp"
 #include "support/machines.hpp"
 #include "support/temp_dir.hpp"

@@ -12,9 +12,9 @@
 namespace ooc::detail::test {
 
 /// Counts the bytes that are written directly.
-class CountingEngine final : public WrappedEngine {
+class DirectWritesEngine final : public WrappedEngine {
  public:
-  CountingEngine(std::unique_ptr<Engine> engine, std::atomic<std::uint64_t>& direct)
+  DirectWritesEngine(std::unique_ptr<Engine> engine, std::atomic<std::uint64_t>& direct)
       : WrappedEngine(std::move(engine)), direct_(direct) {}
 
   void start(Request& request) override {
@@ -31,7 +31,7 @@ inline Options counting_direct_writes(Options options, std::atomic<std::uint64_t
   options.make_engine = [&direct](const EngineOptions& wanted) -> std::unique_ptr<Engine> {
     std::unique_ptr<Engine> engine = make_engine(wanted);
     if (!wanted.writes) return engine;
-    return std::make_unique<CountingEngine>(std::move(engine), direct);
+    return std::make_unique<DirectWritesEngine>(std::move(engine), direct);
   };
   return options;
 }
