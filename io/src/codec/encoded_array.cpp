@@ -20,12 +20,13 @@ Error bad_piece(const std::string& name, std::size_t piece, const std::string& w
       ErrorKind::bad_input, name + ": piece " + std::to_string(piece) + " " + what, {.path = name}};
 }
 
-/// Returns the number of bands of which decoded pieces are kept: one for each thread and two, or of
-/// tiles, of which threads decode different ones of the same band, as many as the chunks of all
-/// threads touch. They take at most an eighth of the memory, unless two bands are more.
+/// Returns the number of bands of which decoded pieces are kept: twice as many as processors, and
+/// two, since there may be more threads; or of tiles, of which threads decode different ones of the
+/// same band, as many as the chunks of all threads touch. They take at most an eighth of the
+/// memory, unless two bands are more.
 std::size_t most_kept_bands(std::uint64_t band_bytes, bool has_tiles) {
   constexpr std::uint64_t longest_chunk = 32 * MiB, share_of_memory = 8;
-  const std::uint64_t wanted = std::max(std::thread::hardware_concurrency(), 1u) + 2;
+  const std::uint64_t wanted = 2 * std::max(std::thread::hardware_concurrency(), 1u) + 2;
   const std::uint64_t touched =
       has_tiles ? divide_up(wanted * std::min(band_bytes, longest_chunk), band_bytes) + 2 : wanted;
   const auto memory_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
@@ -42,18 +43,21 @@ EncodedArray::EncodedArray(std::vector<File> files, std::vector<Piece> pieces, E
       encoding_(std::move(encoding)),
       name_(std::move(name)),
       grid_(encoding_.row) {
-  const auto is_encoded = [](const File& file) { return file.encoded() != nullptr; };
+  const auto is_of_pieces = [](const File& file) { return file.encoded() != nullptr; };
   const bool cuts_tiles = !encoding_.row.empty() && encoding_.whole_bytes == 0;
   if (encoding_.fill.empty() || cuts_tiles || pieces_.size() % grid_.tiles() != 0 ||
-      std::ranges::any_of(files_, is_encoded)) {
+      std::ranges::any_of(files_, is_of_pieces)) {
     throw Error(ErrorKind::internal,
                 name_ + ": has no fill value, or tiles that are not whole, or encoded files");
   }
+  const bool has_whole_rows = grid_.tiles() == 1 && grid_.row_bytes() == grid_.tile_row_bytes();
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
     check(i);
     longest_band_ = std::max(longest_band_, pieces_[i].end - begin_of(i));
     const bool is_last = i + 1 == pieces_.size();
-    is_regular_ &= grid_.tiles() == 1 && (is_last || pieces_[i].end == (i + 1) * pieces_[0].end);
+    const bool is_whole = pieces_[i].bytes == 0 || pieces_[i].bytes == decoded_bytes(i);
+    is_divisible_ &= !is_encoded() && has_whole_rows && is_whole;
+    is_regular_ &= has_whole_rows && (is_last || pieces_[i].end == (i + 1) * pieces_[0].end);
   }
   if (longest_band_ == 0) return;
   most_kept_ = most_kept_bands(longest_band_, grid_.tiles() > 1) * grid_.tiles();
@@ -122,7 +126,8 @@ std::uint64_t EncodedArray::end_of_request(std::uint64_t begin, std::uint64_t mo
   assert(begin < most && most <= size());
   const std::size_t last = index_of(most - 1);  // a piece of the last band
   if (pieces_[last].end == most) return most;
-  return begin_of(last) > begin ? begin_of(last) : pieces_[last].end;
+  if (begin_of(last) > begin) return begin_of(last);
+  return is_divisible_ ? most : pieces_[last].end;
 }
 
 void EncodedArray::read(std::uint64_t offset, std::span<std::byte> memory) const {
@@ -148,6 +153,11 @@ void EncodedArray::read_piece(std::size_t piece, Part part) const {
     };
     return grid_.visit_runs(tile_of(piece), part.begin, part.end(), fill_run);
   }
+  if (is_divisible_) {
+    const Piece& place = pieces_[piece];
+    stored_bytes_ += part.memory.size();
+    return read_exactly(files_[place.file], place.offset + part.begin, part.memory);
+  }
   const bool is_all = grid_.tiles() == 1 && part.memory.size() == decoded_bytes(piece);
   if (is_all && !is_kept(piece)) return decode(piece, part.memory);
   copy_part(piece, part);
@@ -171,7 +181,7 @@ void EncodedArray::decode(std::size_t piece, std::span<std::byte> memory) const 
   thread_local std::vector<std::byte> stored;  // used again and again
   const Piece& place = pieces_[piece];
   stored_bytes_ += place.bytes;
-  if (encoding_.chain.empty() && place.bytes == memory.size()) {
+  if (!is_encoded() && place.bytes == memory.size()) {
     read_exactly(files_[place.file], place.offset, memory);
     ++decoded_pieces_;
     return;

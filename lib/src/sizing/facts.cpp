@@ -57,6 +57,7 @@ SourceFacts facts_of(const Source& source) {
     if (file.remote() != nullptr) facts.server = file.remote()->address().server();
     facts.needs_threads |= file.memory() != nullptr || file.encoded() != nullptr;
     if (const EncodedArray* const array = file.encoded()) {
+      if (array->is_divisible()) continue;
       facts.decodes |= array->is_encoded();
       facts.piece_bytes = std::max(facts.piece_bytes, array->longest_band());
       facts.kept_bytes += array->kept_bytes();

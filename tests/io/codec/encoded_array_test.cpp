@@ -178,6 +178,38 @@ TEST_F(EncodedArrayTest, TilesAreReadInTheOrderOfRows) {
   EXPECT_EQ(encode_tiles(dir_.path(), bytes, sizes)->end_of_request(0, 500), 420u);
 }
 
+TEST_F(EncodedArrayTest, PartsOfPiecesThatAreNotEncodedAreReadByThemselves) {
+  const Bytes bytes = some_bytes(1000);
+  const auto path = dir_.path() / "plain";
+  test::write_file(path, bytes);
+  const auto array_of = [&](std::uint64_t whole_bytes, std::vector<TileGrid::Side> row) {
+    std::vector<File> files;
+    files.push_back(File::open(path));
+    return EncodedArray(
+        std::move(files),
+        {{.end = 400, .offset = 0, .bytes = 500}, {.end = 720, .offset = 500, .bytes = 500}},
+        {.whole_bytes = whole_bytes, .row = std::move(row)}, "array");
+  };
+  const EncodedArray padded = array_of(500, {});
+  EXPECT_TRUE(padded.is_divisible());
+  Bytes part(320);
+  padded.read(90, part);
+  EXPECT_TRUE(std::ranges::equal(std::span(part).first(310), std::span(bytes).subspan(90, 310)));
+  EXPECT_TRUE(std::ranges::equal(std::span(part).last(10), std::span(bytes).subspan(500, 10)));
+  EXPECT_EQ(padded.work().stored_bytes, 320u);
+  EXPECT_EQ(padded.work().decoded_pieces, 0u);
+  EXPECT_EQ(padded.end_of_request(10, 200), 200u);
+  EXPECT_EQ(padded.end_of_request(10, 600), 400u);
+  // Rows of 40 bytes, of which 50 are stored.
+  const EncodedArray padded_rows = array_of(500, {{.length = 40, .tile = 50}});
+  EXPECT_FALSE(padded_rows.is_divisible());
+  EXPECT_FALSE(padded_rows.is_regular());
+  Bytes rows(80);
+  padded_rows.read(0, rows);
+  EXPECT_TRUE(std::ranges::equal(std::span(rows).last(40), std::span(bytes).subspan(50, 40)));
+  EXPECT_FALSE(array_of(600, {}).is_divisible()) << "a piece is shorter than it should be";
+}
+
 TEST_F(EncodedArrayTest, RequestsEndWithPieces) {
   const auto array = encode_pieces(dir_.path(), some_bytes(100), {10, 20, 90, 100});
   EXPECT_EQ(array->end_of_request(0, 10), 10u);

@@ -77,6 +77,7 @@ TEST_F(LayoutTest, ChunksAndRequestsAreAsLongAsThePiecesThatAreDecoded) {
 TEST_F(LayoutTest, CountsThePiecesThatStayDecoded) {
   SourceFacts source = on_disk(8 * GiB);
   source.needs_threads = source.decodes = true;
+  source.not_direct = NotDirect{"its pieces are decoded", {ErrorKind::usage, "not direct"}};
   source.piece_bytes = 16 * MiB;
   source.kept_bytes = 128 * MiB;
   const auto with = [&](std::size_t bytes, std::size_t chunk = 0) {

@@ -17,7 +17,7 @@
 
 namespace ooc::detail {
 
-/// A sequence of bytes that are stored in encoded pieces, of which each is read and decoded whole.
+/// A sequence of bytes that are stored in pieces, of which each that is encoded is read whole.
 /// A File stands for it, so a pass reads it as any file; whichever thread reads bytes also decodes
 /// them.
 ///
@@ -71,12 +71,15 @@ class EncodedArray {
     return most_kept_ * (encoding_.whole_bytes != 0 ? encoding_.whole_bytes : longest_band_);
   }
 
-  /// True if each band is one piece, and all are of the same length but the last. A pass whose
-  /// chunks end with pieces then decodes them into its slots, and keeps none.
+  /// True if each band is one piece with whole rows, and all are of the same length but the last. A
+  /// pass whose chunks end with pieces then decodes them into its slots, and keeps none.
   bool is_regular() const noexcept { return is_regular_; }
 
   /// False if pieces are stored as they are.
   bool is_encoded() const noexcept { return !encoding_.chain.empty(); }
+
+  /// True if any part of a piece is read by itself: pieces are stored as they are, not in tiles.
+  bool is_divisible() const noexcept { return is_divisible_; }
 
   /// Returns a text that differs for other places of the pieces, and for other codecs.
   std::string fingerprint() const;
@@ -137,6 +140,7 @@ class EncodedArray {
   TileGrid grid_;
   std::uint64_t longest_band_ = 0;  // bytes
   bool is_regular_ = true;
+  bool is_divisible_ = true;
   std::size_t most_kept_ = 0;  // decoded pieces
 
   mutable std::mutex mutex_;
