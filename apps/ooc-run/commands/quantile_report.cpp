@@ -25,7 +25,7 @@ using Rows = std::vector<Row>;
 Rows rows_for(const ooc::Quantiles& found, ooc::ElementType type) {
   Rows rows;
   for (const ooc::Quantile& each : found.quantiles) {
-    const bool is_element = each.value == each.lower && each.value == each.upper;
+    const bool is_element = each.value == each.lower || each.value == each.upper;
     rows.push_back({format_real(each.q),
                     is_element ? format_element(each.value, type) : format_number(each.value), ""});
   }
