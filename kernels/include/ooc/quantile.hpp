@@ -44,7 +44,8 @@ struct Quantile {
   double q = 0;  ///< as in the options
   /// An exact integer if the method takes an element of integers; else a double.
   Scalar value{};
-  Scalar lower{}, upper{};  ///< the elements that the value is computed from
+  Scalar lower{};  ///< the lower one of the elements that the value is computed from
+  Scalar upper{};  ///< the upper one, perhaps the same
 };
 
 /// The result of quantile().

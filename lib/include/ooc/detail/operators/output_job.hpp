@@ -215,12 +215,12 @@ auto write_divided(Coordinator& coordinator, const Op& op, std::span<const PassI
     if (!file.is_wanted()) throw;
     throw with_kept_files(error, wanted.checkpoint, files.kept_names());
   }
+  written.appended = appended_to(files);  // nothing may fail once the files are in place
   do_as_first(ranks, [&] {
     files.commit(stats, [&] {
       if (file.is_wanted()) file.save_whole(std::move(whole), files.saved(true), stats);
     });
   });
-  written.appended = appended_to(files);
   return written;
 }
 
@@ -248,8 +248,8 @@ auto write_all(Coordinator& coordinator, const Op& op, std::span<const PassInput
   stats =
       run_pass(coordinator, pass, inputs, operation, without_keep_partial(wanted), files.outputs());
   if constexpr (requires { operation.take(); }) written.value = operation.take();
+  written.appended = appended_to(files);  // nothing may fail once the files are in place
   files.commit(stats);
-  written.appended = appended_to(files);
   return written;
 }
 
