@@ -91,6 +91,25 @@ class SplitTest(CliTest):
                                     *words, outputs=outputs)
                 self.compare(arrays, rows, chosen)
 
+    def test_rows_of_several_files_and_of_a_part(self):
+        rows = (np.arange(24, dtype="u1") % 3).reshape(8, 3)
+        for i in range(2):
+            np.save(self.path(f"{i}.npy"), rows[4 * i:4 * i + 4])
+        np.save(self.path("x.npy"), rows)
+        for words, expected in ((("0.npy", "1.npy"), rows), (("x.npy", "--count", 15), rows[:5]),
+                                (("x.npy", "--skip", 6), rows[2:])):
+            for column in range(3):
+                self.json("split", *words, "-o", "part-{}.npy", "--by", column, "--into", 3,
+                          "--force")
+                for i in range(3):
+                    np.testing.assert_array_equal(np.load(self.path(f"part-{i}.npy")),
+                                                  expected[expected[:, column] == i])
+        by = ("-o", "y{}.npy", "--by", 0, "--into", 3)
+        self.check_error(2, "split", "x.npy", *by, "--count", 7)
+        self.check_error(2, "split", "x.npy", *by, "--skip", 1, "--count", 6)
+        np.save(self.path("wide.npy"), rows.reshape(4, 6))
+        self.check_error(3, "split", "x.npy", "wide.npy", *by)
+
     def test_into_thousands_of_files(self):
         if resource.getrlimit(resource.RLIMIT_NOFILE)[1] < 8400:
             self.skipTest("too few open files")

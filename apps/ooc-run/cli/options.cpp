@@ -43,7 +43,7 @@ constexpr std::array<std::string_view, 3> convert_examples{
     "ooc-run convert square.npy -o swapped.bin --to '>f4' --strict --json",
 };
 constexpr std::array<std::string_view, 3> split_examples{
-    "ooc-run split test.f32 -o 'part-{}.npy' --edges 0.25,0.5    # see ooc-run gen --help",
+    "ooc-run split test.f32 -o 'part-{}.npy' --edges 0.25,0.5    # see ooc-run gen",
     "ooc-run split square.npy -o 'shard-{}.npy' --shuffle 1 --into 8    # by rows",
     "ooc-run split test.f32 -o 'bits-{}.bin' --dtype u1 --by 0 --into 256 --json",
 };

@@ -31,7 +31,7 @@ inline constexpr std::array shared_options{
            .sets = "Format::type"},
     Option{.name = "input-format",
            .argument = "F",
-           .help = "file format: {} [auto]",
+           .help = "format: {} [auto]",
            .values = format_names,
            .group = Group::input,
            .commands = readers,

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "cli/failure.hpp"
 #include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
 #include "cli/type_words.hpp"
@@ -56,7 +57,13 @@ Json describe_outputs(const std::vector<ooc::Target>& targets, const Counts& cou
 /// Rules that compare values need numbers; others take structs, too.
 ooc::Source open_records(const RunSettings& settings, const ooc::SplitRule& rule) {
   if (std::holds_alternative<ooc::SplitByValue>(rule)) return open_numbers(settings);
-  return ooc::open(files_of(settings.files), settings.format);
+  ooc::Source source = ooc::open(files_of(settings.files), settings.format);
+  const std::uint64_t columns = source.columns().value_or(1);
+  if (columns > 1 && settings.format.skip % columns != 0) {
+    refuse_usage("--skip does not leave out whole rows",
+                 fmt::format("each has {} elements: leave out a multiple of that", columns));
+  }
+  return source;
 }
 
 }  // namespace

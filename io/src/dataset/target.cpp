@@ -207,9 +207,9 @@ void TargetFile::end(std::span<const std::uint64_t> row_shape) {
 }
 
 void detail::require_written_format(const std::filesystem::path& path) {
-  constexpr std::array<std::string_view, 16> other{
-      ".arrow", ".bz2",     ".csv", ".gz",  ".h5",   ".hdf5", ".json", ".mat",
-      ".npz",   ".parquet", ".tsv", ".txt", ".xlsx", ".xz",   ".zip",  ".zst"};
+  constexpr std::array<std::string_view, 18> other{
+      ".arrow",   ".bz2",         ".csv", ".gz",  ".h5",   ".hdf5", ".json", ".mat", ".npz",
+      ".parquet", ".safetensors", ".tsv", ".txt", ".xlsx", ".xz",   ".zarr", ".zip", ".zst"};
   const std::string ending = ending_of(path);
   if (std::ranges::find(other, ending) == other.end()) return;
   throw Error(ErrorKind::usage,

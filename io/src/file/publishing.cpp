@@ -60,6 +60,7 @@ int move_at_once(const std::filesystem::path& from, const std::filesystem::path&
 
 Error no_way(const std::filesystem::path& target, int errno_value) {
   const Error error = output_error("rename", target, errno_value);
+  if (errno_value == EMFILE || errno_value == ENFILE) return error;
   ErrorDetails details = error.details();
   details.why = "this was tried with an empty file: a finished output could not get its name there";
   details.hint = "choose another directory";

@@ -39,7 +39,7 @@ struct ColumnPlace {
   std::uint8_t bytes;  // of the integer
   bool is_signed;
   bool swapped;           // it does not have this machine's byte order
-  std::uint32_t offset;   // in the record (bytes)
+  std::uint64_t offset;   // in the record (bytes)
   std::uint16_t outputs;  // that exist
 };
 

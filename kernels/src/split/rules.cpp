@@ -102,8 +102,7 @@ Error no_integer(const Source& source, const std::string& column, const std::str
 ColumnPlace place_of(ElementType element, bool swapped, std::uint64_t offset) {
   const bool is_signed =
       visit(element, []<class T>(std::type_identity<T>) { return std::is_signed_v<T>; });
-  return {static_cast<std::uint8_t>(size_of(element)), is_signed, swapped,
-          static_cast<std::uint32_t>(offset), 0};
+  return {static_cast<std::uint8_t>(size_of(element)), is_signed, swapped, offset, 0};
 }
 
 ColumnPlace field_place(const std::string& name, const Source& source) {
@@ -127,8 +126,9 @@ ColumnPlace column_place(const std::string& text, const Source& source) {
   if (failed != std::errc{} || rest != end || column >= columns) {
     throw Error(
         ErrorKind::usage, source.name() + ": has no column " + text,
-        {.hint = columns == 1 ? "its only column is 0"
-                              : "columns are numbered from 0 to " + std::to_string(columns - 1)});
+        {.hint = columns == 0   ? "its rows have no elements"
+                 : columns == 1 ? "its only column is 0"
+                                : "columns are numbered from 0 to " + std::to_string(columns - 1)});
   }
   if (!is_integer(source.element())) {
     throw no_integer(source, "column " + text, code_of(source.type().value_or(DType{})));

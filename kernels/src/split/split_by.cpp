@@ -67,8 +67,14 @@ DType type_in(const Source& source) {
   return type;
 }
 
-Divided divide(const Source& source, const SplitRule& rule, std::span<const Target> targets) {
+/// True if the records are rows. A value, or the field of a struct, is that of a single element.
+bool divides_rows(const Source& source, const SplitRule& rule, const DType& type) {
   const bool by_value = std::holds_alternative<SplitByValue>(rule);
+  const bool by_field = std::holds_alternative<SplitByColumn>(rule) && type.is_struct();
+  return !by_value && !by_field && source.columns() != 1u;
+}
+
+Divided divide(const Source& source, const SplitRule& rule, std::span<const Target> targets) {
   const DType type = type_in(source);
   const std::size_t bytes = size_of(type);
   if (source.by_columns()) {
@@ -76,8 +82,13 @@ Divided divide(const Source& source, const SplitRule& rule, std::span<const Targ
                 {.why = "its records would be taken in the order of the file",
                  .hint = "save it row by row"});
   }
-  const bool has_rows = !by_value && !source.row_shape().empty();
+  const bool has_rows = divides_rows(source, rule, type);
   const std::size_t record_bytes = has_rows ? row_bytes_of(source, bytes) : bytes;
+  if (source.bytes() % record_bytes != 0) {
+    throw Error(ErrorKind::usage, source.name() + ": does not consist of whole rows",
+                {.why = "each has " + std::to_string(record_bytes / bytes) + " elements",
+                 .hint = "leave out, or use, a multiple of that"});
+  }
   const std::size_t alignment = type.is_struct() ? 1 : bytes;
   MadeRecords made{.element_bytes = bytes, .type = type, .columns = {}};
   if (has_rows) {
@@ -107,7 +118,7 @@ Result<std::vector<std::uint64_t>> split_by(Coordinator& coordinator, const Spli
 Stats dry_run_split_by(const Options& options, DeviceKind device, const SplitRule& rule,
                        const Source& source, std::span<const Target> targets,
                        const PassOptions& wanted) {
-  choice_of(rule, source, targets.size());
+  const Choice choice = choice_of(rule, source, targets.size());
   const Divided divided = divide(source, rule, targets);
   std::unique_ptr<TargetFile> first;
   for (const Target& target : divided.targets) {
@@ -119,7 +130,9 @@ Stats dry_run_split_by(const Options& options, DeviceKind device, const SplitRul
   const std::size_t bytes = divided.made.bytes();
   const bool swapped = divided.targets.front().known_type().swapped;
   const Output output{*first, bytes, swapped ? divided.made.element_bytes : 0};
-  return dry_run_pass(options, device, divided.input, {&output, 1}, wanted);
+  const Assigning op{choice, words_of(rule, targets.size()), source.name(), targets.size()};
+  const Split<Assigning> operation(op, bytes, targets.size());
+  return dry_run_pass(options, device, divided.input, {&output, 1}, wanted, {}, &operation);
 }
 
 }  // namespace ooc

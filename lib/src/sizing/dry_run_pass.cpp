@@ -279,14 +279,15 @@ void describe_readers(const Engine* engine, const IoConfig& config, Stats& stats
 }
 
 Stats dry_run_pass(const Options& given, DeviceKind kind, const PassInput& input,
-                   std::span<const Output> outputs, const PassOptions& wanted, HostBytes memory) {
+                   std::span<const Output> outputs, const PassOptions& wanted, HostBytes memory,
+                   const Operation* operation) {
   const Options options = bounded(given);
   const DeviceFacts device = facts_of(kind);
   const bool device_starts = !device.uses_host_cores;
   const Source& source = input.source;
   const Facts facts = measure_facts(device, device_starts, {&input, 1}, outputs);
-  StepNeeds needs = needs_of({&input, 1}, nullptr, wanted);
-  needs.memory = memory;
+  StepNeeds needs = needs_of({&input, 1}, operation, wanted);
+  if (operation == nullptr) needs.memory = memory;
   const Layout layout = choose_layout(
       facts,
       {.options = options, .workers = choose_workers(options, device), .needs = std::move(needs)});

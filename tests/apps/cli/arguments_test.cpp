@@ -72,7 +72,7 @@ TEST(Arguments, UnknownOptionsGetTheNearest) {
   EXPECT_EQ(shortened.message, "unknown option '--chun'");
   EXPECT_EQ(shortened.hint, "did you mean --chunk?");
   const Refusal foreign = refusal([] { parse({"--edges", "1,2", "x"}, "reduce"); });
-  EXPECT_EQ(foreign.hint, "--edges is an option of 'ooc-run histogram'");
+  EXPECT_EQ(foreign.hint, "--edges is an option of 'ooc-run histogram' and 'ooc-run split'");
   const Refusal strange = refusal([] { parse({"--qwertyuiop", "x"}); });
   EXPECT_EQ(strange.hint, "ooc-run histogram -h lists the options");
   const Refusal letter = refusal([] { parse({"-x", "x"}); });

@@ -137,6 +137,8 @@ TEST(RequestTest, EveryCommandHasOne) {
       words = {"x", "-o", "y.bin"};
     } else if (command.name == "matmul") {
       words = {"a", "b", "-o", "c"};
+    } else if (command.name == "split") {
+      words = {"x", "-o", "{}", "--edges", "1"};
     } else if (command.files == FileWords::some) {
       words = {"x"};
     }

@@ -12,14 +12,14 @@
 namespace ooc::detail {
 
 /// Predicts the Stats of a pass: how it reads and writes, its sizes, and the reasons for
-/// choices. They are those of an operation on one input with partitions of 65,536 records and
-/// no margin, as the built-in ones have. `memory`: host memory of the operation. Times are not
+/// choices. They are those of `operation` or, if that is null, of one with partitions of 65,536
+/// records, no margin and `memory` on the host, as most of the built-in ones have. Times are not
 /// set. `LayoutStats::device_bytes` counts the buffers of the streams, without what operators
 /// allocate. Reads and writes no data and starts no device; the files of `outputs` may be
 /// opened with Purpose::dry_run. Throws the Error that run_pass() would throw for these
 /// options.
 Stats dry_run_pass(const Options& options, DeviceKind device, const PassInput& input,
                    std::span<const Output> outputs = {}, const PassOptions& wanted = {},
-                   HostBytes memory = {});
+                   HostBytes memory = {}, const Operation* operation = nullptr);
 
 }  // namespace ooc::detail
