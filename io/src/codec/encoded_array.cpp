@@ -57,10 +57,12 @@ EncodedArray::EncodedArray(std::vector<File> files, std::vector<Piece> pieces, E
     const bool is_last = i + 1 == pieces_.size();
     const bool is_whole = pieces_[i].bytes == 0 || pieces_[i].bytes == decoded_bytes(i);
     is_divisible_ &= !is_encoded() && has_whole_rows && is_whole;
-    is_regular_ &= has_whole_rows && (is_last || pieces_[i].end == (i + 1) * pieces_[0].end);
+    is_regular_ &=
+        has_whole_rows && ((is_last && i != 0) || pieces_[i].end == (i + 1) * decoded_bytes(0));
   }
   if (longest_band_ == 0) return;
-  most_kept_ = most_kept_bands(longest_band_, grid_.tiles() > 1) * grid_.tiles();
+  const std::uint64_t band_bytes = std::max(longest_band_, encoding_.whole_bytes * grid_.tiles());
+  most_kept_ = most_kept_bands(band_bytes, grid_.tiles() > 1) * grid_.tiles();
 }
 
 /// Throws Error(bad_input) unless a piece can be read.
@@ -71,7 +73,12 @@ void EncodedArray::check(std::size_t piece) const {
   if (end <= begin || !ends_with_band || (end - begin) % grid_.row_bytes() != 0) {
     throw bad_piece(name_, piece, "has no bytes in the array");
   }
-  if (grid_.tiles() > 1 && end - begin > most_piece_bytes) {
+  std::uint64_t decoded_band = 0;
+  const bool is_too_long =
+      end - begin > most_piece_bytes ||
+      __builtin_mul_overflow(grid_.tiles(), encoding_.whole_bytes, &decoded_band) ||
+      decoded_band > most_piece_bytes;
+  if (grid_.tiles() > 1 && is_too_long) {
     throw bad_piece(name_, piece,
                     "is of a band of more than " + std::to_string(most_piece_bytes) + " bytes");
   }

@@ -16,11 +16,11 @@ struct Deflate {
                         "install it (apt-get install libdeflate0)"};
   Context* (*make_context)() = library.function<Context*()>("libdeflate_alloc_decompressor");
   void (*free_context)(Context*) = library.function<void(Context*)>("libdeflate_free_decompressor");
-  /// Succeeds, which is 0, only if the decoded bytes fill the room, because of the null pointer
-  /// that takes the place of their number.
-  int (*decompress)(Context*, const void*, std::size_t, void*, std::size_t, std::size_t*) =
-      library.function<int(Context*, const void*, std::size_t, void*, std::size_t, std::size_t*)>(
-          "libdeflate_gzip_decompress");
+  /// Decodes one member. Returns 0, and its size and that of what it decodes to.
+  int (*decompress)(Context*, const void*, std::size_t, void*, std::size_t, std::size_t*,
+                    std::size_t*) =
+      library.function<int(Context*, const void*, std::size_t, void*, std::size_t, std::size_t*,
+                           std::size_t*)>("libdeflate_gzip_decompress_ex");
 };
 
 class GzipCodec final : public Codec {
@@ -28,14 +28,23 @@ class GzipCodec final : public Codec {
   std::string_view name() const noexcept override { return "gzip"; }
 
   void decode(std::span<const std::byte> encoded, std::span<std::byte> decoded) const override {
-    const int failed = deflate_.decompress(context(), encoded.data(), encoded.size(),
-                                           decoded.data(), decoded.size(), nullptr);
-    if (failed == 0) return;
-    throw Error(ErrorKind::bad_input, failed == 1 ? "gzip: these bytes are not valid"
-                                                  : "gzip: decodes to more or fewer bytes");
+    do {  // a file may have several members, one behind the other
+      std::size_t member = 0, made = 0;
+      const int failed = deflate_.decompress(context(), encoded.data(), encoded.size(),
+                                             decoded.data(), decoded.size(), &member, &made);
+      if (failed == 1) throw Error(ErrorKind::bad_input, "gzip: these bytes are not valid");
+      if (failed != 0) throw wrong_size();
+      encoded = encoded.subspan(member);
+      decoded = decoded.subspan(made);
+    } while (!encoded.empty());
+    if (!decoded.empty()) throw wrong_size();
   }
 
  private:
+  static Error wrong_size() {
+    return {ErrorKind::bad_input, "gzip: decodes to more or fewer bytes"};
+  }
+
   /// Returns the memory for decompression of this thread, which is used again and again.
   Deflate::Context* context() const {
     struct Free {

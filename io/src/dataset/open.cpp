@@ -235,7 +235,9 @@ Opened open_files(std::span<const std::filesystem::path> paths, const Format& fo
                    .hint = "save its data to a file"});
     }
     const Selector selector = selector_of(path);
-    builder.add(File::open(header_of(selector.path)), selector.name);
+    const bool asks_for_bytes = format.file == FileFormat::raw;
+    builder.add(File::open(asks_for_bytes ? selector.path : header_of(selector.path)),
+                selector.name);
   }
   return builder.build();
 }

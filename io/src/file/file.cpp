@@ -209,8 +209,13 @@ File File::reopened() const {
   if (file.buffered_ < 0 && errno == ENOENT) {
     throw changed_error(path_, "it has been removed or renamed");
   }
-  if (file.buffered_ < 0) throw cannot_open(path_, errno);
-  if (!file.is_in_its_place()) throw changed_error(path_, "another file has taken its name");
+  if (file.buffered_ < 0 && errno != ELOOP) throw cannot_open(path_, errno);
+  struct stat now {};
+  const bool is_file =
+      file.buffered_ >= 0 && ::fstat(file.buffered_, &now) == 0 && S_ISREG(now.st_mode);
+  if (!is_file || !file.is_in_its_place()) {
+    throw changed_error(path_, "another file has taken its name");
+  }
   return file;
 }
 
@@ -263,6 +268,7 @@ void File::check_unchanged() const {
   if (encoded_) {
     for (const File& stored : encoded_->files()) stored.check_unchanged();
   }
+  if (is_unopened_) return reopened().check_unchanged();
   if (buffered_ < 0) return;
   const DiskCall waits;
   struct stat now {};
@@ -293,8 +299,12 @@ bool File::is_in_its_place() const noexcept {
 
 bool File::is_as_it_was() const noexcept {
   if (encoded_) return std::ranges::all_of(encoded_->files(), &File::is_as_it_was);
-  if (buffered_ < 0) return true;
   struct stat now {};
+  if (is_unopened_) {
+    return is_in_its_place() && ::lstat(path_.c_str(), &now) == 0 && S_ISREG(now.st_mode) &&
+           same_time(now.st_ctim, opened_.st_ctim);
+  }
+  if (buffered_ < 0) return true;
   return is_in_its_place() && ::fstat(buffered_, &now) == 0 &&
          (!S_ISREG(now.st_mode) || same_time(now.st_ctim, opened_.st_ctim));
 }

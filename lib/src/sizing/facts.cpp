@@ -61,7 +61,10 @@ SourceFacts facts_of(const Source& source) {
       facts.decodes |= array->is_encoded();
       facts.piece_bytes = std::max(facts.piece_bytes, array->longest_band());
       facts.kept_bytes += array->kept_bytes();
-      facts.is_regular &= array->is_regular();
+      const bool begins_with_piece =
+          files_of(source).size() == 1 && storage_of(source).size() == 1 &&
+          (*storage_of(source).begin()).offset % array->longest_band() == 0;
+      facts.is_regular &= array->is_regular() && begins_with_piece;
     }
   }
   if (const File* const file = first_without_direct(files_of(source))) {

@@ -108,7 +108,7 @@ std::optional<Occupancy> smaller(Occupancy now, const Layout& layout, bool lends
 std::uint64_t kept_bytes_of(const SourceFacts& source, const Layout& layout) {
   const bool ends_with_pieces = source.is_regular && source.piece_bytes != 0 &&
                                 layout.plan.chunk_bytes() % source.piece_bytes == 0;
-  return ends_with_pieces ? 0 : std::min(source.kept_bytes, source.bytes());
+  return ends_with_pieces ? source.piece_bytes : source.kept_bytes;  // the last one may be padded
 }
 
 /// Returns the error for a pass that does not fit in the limit. `least`: the smallest occupancy.

@@ -102,8 +102,8 @@ StoredArray select_array(const FormatParser& parser, const std::vector<StoredArr
   const auto found = is_only ? arrays.begin() : std::ranges::find(arrays, name, &StoredArray::name);
   if (found == arrays.end() || (name.empty() && !is_only)) throw not_selected(arrays, path, name);
   if (!found->why_not.empty()) {
-    throw not_understood(
-        path, shortened(found->name) + " holds " + found->why_not + ", which are not supported");
+    throw not_understood(path, (found->name.empty() ? "" : shortened(found->name) + " ") +
+                                   "holds " + found->why_not + ", which are not supported");
   }
   if (format.type && code_of(*format.type) != code_of(found->type)) {
     throw Error(ErrorKind::bad_input,

@@ -16,8 +16,8 @@ constexpr std::string_view header_name = "zarr.json";
 constexpr std::uint64_t longest_header = 100'000'000;
 constexpr std::size_t most_levels = 64;
 
-bool is_zarr(Beginning& file, const Format& format) {
-  return file.path().filename() == header_name && format.offset == 0;
+bool is_zarr(Beginning& file, const Format&) {
+  return file.path().filename() == header_name;
 }
 
 std::optional<ZarrArray> header_in(Beginning& file) {
@@ -63,10 +63,12 @@ class GroupList {
     std::ranges::sort(children);
     for (const std::string& child : children) {
       const std::filesystem::path header = group / child / header_name;
-      std::error_code absent;
-      if (!std::filesystem::is_regular_file(std::filesystem::symlink_status(header, absent))) {
-        continue;
+      std::error_code unknown;
+      const auto status = std::filesystem::symlink_status(header, unknown);
+      if (status.type() == std::filesystem::file_type::none) {
+        throw Error::from_errno(ErrorKind::input, "stat", unknown.value(), header);
       }
+      if (!std::filesystem::is_regular_file(status)) continue;
       const std::string whole = name.empty() ? child : name + "/" + child;
       const File file = File::open(header);
       Beginning beginning(file);

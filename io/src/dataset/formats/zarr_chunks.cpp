@@ -60,7 +60,11 @@ class Walk {
         add(entries->path(), std::move(*indices));
       } else if (leads_to_chunks(name) && levels < counts_.size()) {
         if (entries->is_symlink()) throw is_link(entries->path());
-        if (entries->is_directory()) visit(entries->path(), before + name + "/", levels + 1);
+        if (entries->is_directory()) {
+          visit(entries->path(), before + name + "/", levels + 1);
+        } else if (is_directory_of_chunks(before + name, levels)) {
+          throw not_understood(entries->path(), "is no directory of chunks");
+        }
       }
     }
     if (failed) throw Error::from_errno(ErrorKind::input, "read", failed.value(), directory);
@@ -69,6 +73,13 @@ class Walk {
   bool leads_to_chunks(std::string_view name) const {
     if (array_.separator != '/') return false;
     return name == "c" || name.find_first_not_of("0123456789") == std::string_view::npos;
+  }
+
+  /// True if the names of chunks begin with this, and more follows. `levels`: before the last one.
+  bool is_directory_of_chunks(std::string name, std::size_t levels) const {
+    const std::size_t all = counts_.size() + (array_.has_prefix ? 1 : 0);
+    for (std::size_t level = levels + 1; level < all; ++level) name += "/0";
+    return indices_of(name).has_value();
   }
 
   /// Returns the indices that the name of a file gives, if there is such a chunk.

@@ -240,15 +240,14 @@ class HeaderParser {
     }
   }
 
-  /// Returns the size of all tiles that have the same rows; 0 if chunks are no tiles.
+  /// Returns what all tiles that have the same rows decode to (bytes); 0 if chunks are no tiles.
   std::uint64_t band_bytes(const Lengths& counts) const {
     std::size_t first = 0;
     while (first + 1 < array_.chunk.size() && array_.chunk[first] == 1) ++first;
     if (first + 1 >= counts.size()) return 0;
-    const auto behind = std::span(array_.shape).subspan(first + 1);
-    if (product_of(std::span(counts).subspan(first + 1)).value_or(0) <= 1) return 0;
-    return *product_of(behind, ooc::size_of(array_.type)) *
-           std::min(array_.chunk[first], array_.shape[first]);
+    const std::uint64_t tiles = product_of(std::span(counts).subspan(first + 1)).value_or(0);
+    if (tiles <= 1) return 0;
+    return tiles * *product_of(array_.chunk, ooc::size_of(array_.type));  // 2^24 times 2^30 at most
   }
 
   const std::filesystem::path& file_;

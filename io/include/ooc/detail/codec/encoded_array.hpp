@@ -4,6 +4,7 @@
 #include <ooc/detail/codec/tile_grid.hpp>
 #include <ooc/detail/file/file.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
@@ -65,14 +66,16 @@ class EncodedArray {
   /// Returns the size of the longest band in the array (bytes).
   std::uint64_t longest_band() const noexcept { return longest_band_; }
 
-  /// Returns the most memory that decoded pieces take (bytes). More only if threads need more
+  /// Returns the most memory that decoded pieces take (bytes). It is more only if threads need more
   /// pieces at the same time.
   std::uint64_t kept_bytes() const noexcept {
-    return most_kept_ * (encoding_.whole_bytes != 0 ? encoding_.whole_bytes : longest_band_);
+    return std::min(most_kept_, pieces_.size()) *
+           (encoding_.whole_bytes != 0 ? encoding_.whole_bytes : longest_band_);
   }
 
-  /// True if each band is one piece with whole rows, and all are of the same length but the last. A
-  /// pass whose chunks end with pieces then decodes them into its slots, and keeps none.
+  /// True if each band is one piece with whole rows, and all decode to the same length, but perhaps
+  /// the last of several. A pass whose chunks begin and end with pieces then decodes all but that
+  /// one into its slots.
   bool is_regular() const noexcept { return is_regular_; }
 
   /// False if pieces are stored as they are.

@@ -38,7 +38,7 @@ struct SourceFacts {
   bool decodes = false;           // some input is stored encoded
   std::uint64_t piece_bytes = 0;  // of the longest band of encoded arrays; 0: there are none
   std::uint64_t kept_bytes = 0;   // of their decoded pieces
-  bool is_regular = true;         // chunks that end with pieces keep none decoded
+  bool is_regular = true;         // chunks that end with pieces keep but one decoded
 
   std::uint64_t bytes() const;
 
