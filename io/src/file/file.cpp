@@ -265,9 +265,7 @@ void File::try_direct_read() {
 }
 
 void File::check_unchanged() const {
-  if (encoded_) {
-    for (const File& stored : encoded_->files()) stored.check_unchanged();
-  }
+  if (encoded_) std::ranges::for_each(encoded_->files(), &File::check_unchanged);
   if (is_unopened_) return reopened().check_unchanged();
   if (buffered_ < 0) return;
   const DiskCall waits;
@@ -301,7 +299,7 @@ bool File::is_as_it_was() const noexcept {
   if (encoded_) return std::ranges::all_of(encoded_->files(), &File::is_as_it_was);
   struct stat now {};
   if (is_unopened_) {
-    return is_in_its_place() && ::lstat(path_.c_str(), &now) == 0 && S_ISREG(now.st_mode) &&
+    return ::lstat(path_.c_str(), &now) == 0 && now.st_ino == opened_.st_ino &&
            same_time(now.st_ctim, opened_.st_ctim);
   }
   if (buffered_ < 0) return true;
