@@ -58,11 +58,18 @@ TEST(File, IsOpenedByEachReadIfItWasOnlySeen) {
   read_exactly(file, 3000, found);
   EXPECT_TRUE(std::equal(found.begin(), found.end(), bytes.begin() + 3000));
   const auto read = [&] { read_exactly(file, 0, found); };
+  const auto check = [&] { file.check_unchanged(); };
+  EXPECT_TRUE(file.is_as_it_was());
+  check();
   directory.write("other", bytes);
   std::filesystem::rename(directory.path() / "other", path);
   expect_error(ErrorKind::input_changed, "data.bin: changed while it was read", read);
+  EXPECT_FALSE(file.is_as_it_was());
+  expect_error(ErrorKind::input_changed, "data.bin: changed while it was read", check);
   std::filesystem::remove(path);
   expect_error(ErrorKind::input_changed, "data.bin: changed while it was read", read);
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  expect_error(ErrorKind::input_changed, "data.bin: changed while it was read", check);
 }
 
 TEST(File, MayWaitForItsDisk) {
