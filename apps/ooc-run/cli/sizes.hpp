@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <ooc/detail/base/group_digits.hpp>
 #include <string>
@@ -24,6 +25,18 @@ std::int64_t parse_integer(std::string_view text);
 
 /// Parses a number. Refuses NaN and numbers out of range; accepts "inf".
 double parse_real(std::string_view text);
+
+/// Parses a list such as "0,1,10", each item with `parse`.
+template <class Parse>
+auto parse_list(std::string_view text, const Parse& parse) {
+  std::vector<decltype(parse(text))> items;
+  for (;;) {
+    const std::size_t comma = text.find(',');
+    items.push_back(parse(text.substr(0, comma)));
+    if (comma == std::string_view::npos) return items;
+    text.remove_prefix(comma + 1);
+  }
+}
 
 /// Parses a time in seconds: "30", "0.5", "500ms", "30s", "5m", "2h". Refuses negative times.
 double parse_seconds(std::string_view text);

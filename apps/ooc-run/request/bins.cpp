@@ -53,13 +53,7 @@ ooc::HistogramOptions::Range parse_range(std::string_view text) {
 }
 
 std::vector<double> parse_edges(std::string_view text) {
-  std::vector<double> edges;
-  for (;;) {
-    const std::size_t comma = text.find(',');
-    edges.push_back(parse_finite(text.substr(0, comma)));
-    if (comma == std::string_view::npos) break;
-    text.remove_prefix(comma + 1);
-  }
+  std::vector<double> edges = parse_list(text, parse_finite);
   if (edges.size() < 2) refuse_usage("a bin has two edges", "--edges 0,1,10 makes two bins");
   for (std::size_t i = 1; i < edges.size(); ++i) {
     if (edges[i - 1] > edges[i])

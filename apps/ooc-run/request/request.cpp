@@ -54,19 +54,15 @@ HistogramRequest read_histogram(const Arguments& arguments) {
   return request;
 }
 
+double parse_q(std::string_view text) {
+  const double q = parse_real(text);
+  if (q >= 0 && q <= 1) return q;
+  refuse_usage(fmt::format("{} is not between 0 and 1", text),
+               "0 is the minimum, 0.5 the median, 0.99 is larger than 99 % of the values");
+}
+
 std::vector<double> parse_quantiles(std::string_view text) {
-  std::vector<double> quantiles;
-  for (;;) {
-    const std::size_t comma = text.find(',');
-    const double q = parse_real(text.substr(0, comma));
-    if (!(q >= 0 && q <= 1)) {
-      refuse_usage(fmt::format("{} is not between 0 and 1", text.substr(0, comma)),
-                   "0 is the minimum, 0.5 the median, 0.99 is larger than 99 % of the values");
-    }
-    quantiles.push_back(q);
-    if (comma == std::string_view::npos) break;
-    text.remove_prefix(comma + 1);
-  }
+  std::vector<double> quantiles = parse_list(text, parse_q);
   if (quantiles.size() <= ooc::max_quantiles) return quantiles;
   refuse_usage(fmt::format("{} quantiles", quantiles.size()),
                fmt::format("at most {} are found at once", ooc::max_quantiles));

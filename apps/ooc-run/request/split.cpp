@@ -40,13 +40,7 @@ ooc::Scalar parse_edge(std::string_view text) {
 }
 
 ooc::SplitByValue parse_split_edges(std::string_view text) {
-  ooc::SplitByValue rule;
-  for (;;) {
-    const std::size_t comma = text.find(',');
-    rule.edges.push_back(parse_edge(text.substr(0, comma)));
-    if (comma == std::string_view::npos) return rule;
-    text.remove_prefix(comma + 1);
-  }
+  return {parse_list(text, parse_edge)};
 }
 
 std::uint64_t parse_outputs(std::string_view text) {
