@@ -18,7 +18,7 @@
 namespace ooc_run {
 namespace {
 
-constexpr const char* example = "ooc-run split FILE -o 'OUT-{}.npy' --shuffle 1 --into 8";
+constexpr const char* split_example = "ooc-run split FILE -o 'OUT-{}.npy' --shuffle 1 --into 8";
 constexpr std::string_view braces = "{}";
 
 /// Parses an edge: an integer of 64 bits exactly, another number as a double.
@@ -56,7 +56,7 @@ ooc::SplitRule read_rule(const Arguments& arguments) {
   const auto as_text = [](const std::string& text) { return text; };
   if (auto column = arguments.get("by", as_text)) return ooc::SplitByColumn{*std::move(column)};
   if (const auto seed = arguments.get("shuffle", parse_count)) return ooc::SplitAtRandom{*seed};
-  refuse_usage("by what? Neither --edges nor --by nor --shuffle", example);
+  refuse_usage("by what? Neither --edges nor --by nor --shuffle", split_example);
 }
 
 std::size_t outputs_of(const ooc::SplitRule& rule, const Arguments& arguments) {
@@ -78,7 +78,7 @@ std::vector<ooc::Target> targets_of(const std::string& pattern, std::size_t outp
     refuse_usage(
         fmt::format("-o {}: {}", pattern,
                     has_none ? "has no {} for the number of the output" : "has more than one {}"),
-        example);
+        split_example);
   }
   const std::size_t digits = std::to_string(outputs - 1).size();
   std::vector<ooc::Target> targets;
@@ -93,7 +93,7 @@ std::vector<ooc::Target> targets_of(const std::string& pattern, std::size_t outp
 }  // namespace
 
 SplitSettings read_split_settings(const Arguments& arguments) {
-  const std::string pattern = read_output_path(arguments, example, 1).string();
+  const std::string pattern = read_output_path(arguments, split_example, 1).string();
   ooc::SplitRule rule = read_rule(arguments);
   const std::size_t outputs = outputs_of(rule, arguments);
   return {std::move(rule), targets_of(pattern, outputs, arguments.has("force"))};

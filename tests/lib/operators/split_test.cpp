@@ -187,6 +187,11 @@ class SplitTest : public testing::TestWithParam<Machine> {
 
 INSTANTIATE_TEST_SUITE_P(Machines, SplitTest, test::all_machines, test::machine_name);
 
+class ManyOutputsTest : public SplitTest {};
+
+INSTANTIATE_TEST_SUITE_P(Machines, ManyOutputsTest, testing::Values(Machine::cpu, Machine::cuda),
+                         test::machine_name);
+
 TEST_P(SplitTest, KeepsTheOrderInEachOutput) {
   for (const std::size_t outputs : {1u, 2u, 64u, 256u}) {
     const Choice choose = [outputs](Value value) {
@@ -206,9 +211,8 @@ TEST_P(SplitTest, KeepsTheOrderInEachOutput) {
   }
 }
 
-TEST_P(SplitTest, WritesThousandsOfFiles) {
+TEST_P(ManyOutputsTest, WritesThousandsOfFiles) {
   constexpr std::size_t outputs = 4096, descriptors = 2 * outputs + 100;
-  if (GetParam() == Machine::late) GTEST_SKIP() << "the CPU and a GPU do it";
   rlimit limit{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
   if (limit.rlim_max < descriptors) GTEST_SKIP() << "no " << descriptors << " open files";

@@ -13,7 +13,7 @@ namespace {
 
 // A Zarr store is a tree of directories. Each array and each group is a directory with a zarr.json.
 constexpr std::string_view header_name = "zarr.json";
-constexpr std::uint64_t longest_header = 100'000'000;
+constexpr std::uint64_t longest_text = 100'000'000;
 constexpr std::size_t most_levels = 64;
 
 bool is_zarr(Beginning& file, const Format&) {
@@ -21,8 +21,8 @@ bool is_zarr(Beginning& file, const Format&) {
 }
 
 std::optional<ZarrArray> header_in(Beginning& file) {
-  const std::uint64_t bytes = file.bytes().value_or(longest_header + 1);
-  if (bytes > longest_header) {
+  const std::uint64_t bytes = file.bytes().value_or(longest_text + 1);
+  if (bytes > longest_text) {
     throw not_understood(file.path(), "no more than 100000000 bytes are read of a Zarr header");
   }
   return parse_zarr_header(file.first_text(bytes), file.path());
