@@ -132,18 +132,18 @@ class Walk {
 };
 
 /// How the chunks of an array follow one another in row-major order.
-struct ChunkOrder {
+struct ChunkGrid {
   Lengths counts;                     // of chunks along each dimension
   std::vector<TileGrid::Side> row{};  // of a band
   std::uint64_t row_bytes;            // of one index of the dimension that bands divide
   std::uint64_t rows, rows_of_band;   // of that dimension
 
-  explicit ChunkOrder(const ZarrArray& array);
+  explicit ChunkGrid(const ZarrArray& array);
   std::vector<EncodedArray::Piece> pieces() const;
   std::size_t piece_of(const Lengths& indices) const;
 };
 
-ChunkOrder::ChunkOrder(const ZarrArray& array)
+ChunkGrid::ChunkGrid(const ZarrArray& array)
     : counts(counts_of(array.shape, array.chunk)), row_bytes(size_of(array.type)) {
   const std::size_t dimensions = array.shape.size();
   // Chunks have one index of all dimensions before that of the bands.
@@ -163,7 +163,7 @@ ChunkOrder::ChunkOrder(const ZarrArray& array)
 }
 
 /// Returns the pieces of an array of which no chunk is stored.
-std::vector<EncodedArray::Piece> ChunkOrder::pieces() const {
+std::vector<EncodedArray::Piece> ChunkGrid::pieces() const {
   std::uint64_t chunks = 1;
   for (const std::uint64_t count : counts) chunks *= count;
   if (chunks == 0) return {};
@@ -178,7 +178,7 @@ std::vector<EncodedArray::Piece> ChunkOrder::pieces() const {
   return pieces;
 }
 
-std::size_t ChunkOrder::piece_of(const Lengths& indices) const {
+std::size_t ChunkGrid::piece_of(const Lengths& indices) const {
   std::uint64_t index = 0;
   for (std::size_t i = 0; i < indices.size(); ++i) index = index * counts[i] + indices[i];
   return index;
@@ -187,7 +187,7 @@ std::size_t ChunkOrder::piece_of(const Lengths& indices) const {
 /// Reads the index of a shard and sets the places of its chunks.
 class ShardReader {
  public:
-  ShardReader(const ZarrArray& array, const ChunkOrder& order)
+  ShardReader(const ZarrArray& array, const ChunkGrid& order)
       : order_(order), in_file_(counts_of(array.file_chunk, array.chunk)) {
     for (const std::uint64_t count : in_file_) chunks_ *= count;
     place_ = *array.shard_index;
@@ -245,7 +245,7 @@ class ShardReader {
     return shard;
   }
 
-  const ChunkOrder& order_;
+  const ChunkGrid& order_;
   const Lengths in_file_;  // chunks of a shard along each dimension
   std::uint64_t chunks_ = 1;
   ZarrArray::ShardIndex place_{};
@@ -268,7 +268,7 @@ CodecChain chain_of(const ZarrArray& array) {
 std::shared_ptr<const EncodedArray> find_zarr_chunks(const ZarrArray& array,
                                                      const std::filesystem::path& directory,
                                                      std::string name) {
-  const ChunkOrder order(array);
+  const ChunkGrid order(array);
   std::vector<EncodedArray::Piece> pieces = order.pieces();
   EncodedArray::Encoding encoding{
       .chain = chain_of(array), .whole_bytes = size_of(array.type), .fill = array.fill};
