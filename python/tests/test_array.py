@@ -78,6 +78,31 @@ def test_arrays_of_zarr_are_selected_by_their_names(tmp_path):
         ooc.open(f"{group}::y")
 
 
+def test_arrays_of_npz_files_and_slices_are_selected_by_their_names(values):
+    arrays = {"a": values("<f4", 30, 2), "b": values("<f8", 7)}
+    np.savez("arrays.npz", **arrays)
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(np.asarray(ooc.open("arrays.npz::" + name)), array)
+    np.testing.assert_array_equal(np.asarray(ooc.open("arrays.npz::a[1:3]")), arrays["a"][1:3])
+    np.save("x[0].npy", arrays["b"])
+    np.save("x0.npy", arrays["b"])
+    np.testing.assert_array_equal(np.asarray(ooc.open("x0.npy[2:5]")), arrays["b"][2:5])
+    np.testing.assert_array_equal(np.asarray(ooc.open("x[0].npy[-2:]")), arrays["b"][-2:])
+    assert ooc.open("x[0].npy").size == ooc.open("x[0-9].npy").size == 7
+    assert ooc.open("x[0-9].npy[:3]").size == 3
+    with pytest.raises(ooc.InputNotFound):
+        ooc.open("y*.npy[:3]")
+
+
+def test_compressed_files_are_opened(values):
+    array = values("<f4", 1000)
+    with open("x.f32.gz", "wb") as file:
+        file.write(gzip.compress(array.tobytes()))
+    lazy = ooc.open("x.f32.gz")
+    assert lazy.is_stream
+    assert ooc.sum(lazy) == pytest.approx(float(array.sum(dtype="f8")))
+
+
 def test_arrays_of_safetensors_are_selected_by_their_names(values):
     safetensors = pytest.importorskip("safetensors.numpy")
     arrays = {f"layer.{code}": values(code, 10, 3) for code in

@@ -106,7 +106,7 @@ class NoNumbersTest(CliTest):
         self.assertEqual(sorted(os.listdir(self.directory)), ["x.bin", "x.f32", "x.u8"])
 
     def test_what_to_do(self):
-        for name, what in (("x.f32.gz", "gzip"), ("x.tar", "tar"), ("x.npz", "zip"),
+        for name, what in (("x.f32", "gzip"), ("x.tar", "tar"), ("x.zip", "zip"),
                            ("x.csv", "text")):
             self.write(name, self.formats[what])
             self.check_error(3, "reduce", name)

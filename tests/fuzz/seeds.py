@@ -107,6 +107,39 @@ NPY = {
     "zip": b"PK\x03\x04" + bytes(30),
 }
 
+
+def npz(*members, method=0, end=b"", cut=0):
+    """Returns an archive of pairs of a name and a content."""
+    data, directory = b"", b""
+    for name, content in members:
+        sizes = struct.pack("<LLHH", len(content), len(content), len(name), 0)
+        directory += (b"PK\x01\x02" + struct.pack("<HHHHHHL", 20, 20, 0, method, 0, 0, 0) + sizes +
+                      struct.pack("<HHHLL", 0, 0, 0, 0, len(data)) + name)
+        data += (b"PK\x03\x04" + struct.pack("<HHHHHL", 20, 0, method, 0, 0, 0) + sizes + name +
+                 content)
+    place = struct.pack("<HHHHLLH", 0, 0, len(members), len(members), len(directory), len(data),
+                        len(end))
+    archive = data + directory + b"PK\x05\x06" + place + end
+    return archive[:len(archive) - cut]
+
+
+# .npz files, that is, zip archives of .npy files.
+NPZ = {
+    "good": npz((b"a.npy", NPY["good"])),
+    "good_two": npz((b"a.npy", NPY["good_matrix"]), (b"b.npy", NPY["good_scalar"])),
+    "good_comment": npz((b"a.npy", NPY["good"]), end=b"PK\x05\x06"),
+    "good_none": npz(),
+    "other_member": npz((b"a.txt", b"hello"), (b"a.npy", NPY["good"])),
+    "deflated": npz((b"a.npy", b"\x03\0"), method=8),
+    "not_understood": npz((b"a.npy", NPY["code"])),
+    "name_twice": npz((b"a.npy", NPY["good"]), (b"a.npy", NPY["good"])),
+    "cut": npz((b"a.npy", NPY["good"]), cut=1),
+    "large": npz((b"a.npy", NPY["good"]))[:-22] + b"PK\x06\x06" + struct.pack(
+        "<QHHLLQQQQ", 44, 45, 45, 0, 0, 1, 1, 51, 109) + b"PK\x06\x07" + struct.pack(
+        "<LQL", 0, 160, 1) + b"PK\x05\x06" + bytes(4) + b"\xff" * 12 + bytes(2),
+}
+
+
 def safetensors(header, data=b"", length=None):
     text = header.encode("latin1")
     return struct.pack("<Q", len(text) if length is None else length) + text + data
@@ -253,6 +286,8 @@ def write(target, name, data):
 
 for name, data in NPY.items():
     write("npy_header", name, data)
+for name, data in NPZ.items():
+    write("npz", name, data)
 for name, data in SAFETENSORS.items():
     write("safetensors_header", name, data)
 for name, data in ZARR.items():

@@ -2,7 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <ooc/detail/dataset/judgement.hpp>
 #include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/detail/file/output_file.hpp>
 #include <ooc/error.hpp>
@@ -143,16 +145,20 @@ std::string describe_shard(const Shard& shard, const ooc::Source& section) {
                      group_digits(std::to_string(section.whole_bytes() / bytes)));
 }
 
+/// True if there is the name of an array, or a slice, behind that of the file.
+bool has_selector(const std::string& file) {
+  return !ooc::detail::selector_of(file).name.empty();
+}
+
 /// Sets the data that the question is about.
-void set_data(Question& question, const ooc::Source& source, const ooc::Format& format) {
+void set_data(Question& question, const ooc::Source& source, const RunSettings& settings) {
+  const ooc::Format& format = settings.format;
   question.type = source.type().value_or(ooc::DType{});
   question.offset = format.offset;
   question.skip = format.skip;
   question.count = format.count;
   question.array = ooc::detail::SourceAccess::array(source);
-  const bool one_array_each =
-      source.has_format(ooc::FileFormat::raw) || source.has_format(ooc::FileFormat::npy);
-  if (!one_array_each) {
+  if (std::ranges::any_of(settings.files, has_selector)) {
     for (const ooc::detail::Extent& extent : ooc::detail::storage_of(source)) {
       question.places.push_back(extent.offset);
     }
@@ -198,7 +204,7 @@ ooc::Stats collect(Session& session, const ooc::Source& section, const Round& ro
 Outcome run_shard(const RunSettings& settings, const Shard& shard, Question question,
                   const Interrupt& interrupt) {
   const ooc::Source source = open_input(settings, interrupt);
-  set_data(question, source, settings.format);
+  set_data(question, source, settings);
   const Round round = round_of(source, question, shard);
   const Question planned = planned_in(round);
   const ooc::Source section = ooc::shard(source, shard.index, shard.count, ooc::tile_elements);

@@ -123,12 +123,10 @@ std::optional<double> cached_share(const Info& info) {
 
 std::string format_text(const Info& info) {
   if (is_raw(info)) return "raw, no header";
-  if (info.source.has_format(ooc::FileFormat::safetensors)) {
-    return "safetensors, " + format_count(info.arrays.size(), "array");
-  }
-  if (info.source.has_format(ooc::FileFormat::zarr)) {
-    return "Zarr, " + format_count(std::max<std::size_t>(info.arrays.size(), 1), "array");
-  }
+  const std::string arrays = format_count(std::max<std::size_t>(info.arrays.size(), 1), "array");
+  if (info.source.has_format(ooc::FileFormat::npz)) return ".npz, " + arrays;
+  if (info.source.has_format(ooc::FileFormat::safetensors)) return "safetensors, " + arrays;
+  if (info.source.has_format(ooc::FileFormat::zarr)) return "Zarr, " + arrays;
   if (!info.source.has_format(ooc::FileFormat::npy)) return "several";
   const std::string& version = info.source.format_version;
   return (version.empty() ? ".npy of several versions" : ".npy, version " + version) +

@@ -23,7 +23,7 @@ struct Question {
   std::uint64_t skip = 0;                            // elements to leave out first
   std::optional<std::uint64_t> count{};              // elements to use; empty: all
   std::string array{};                               // its name, if the file has several
-  std::vector<std::uint64_t> places{};               // of the data, if files have several arrays
+  std::vector<std::uint64_t> places{};               // of the data, if they are selected
   std::optional<ooc::ReduceOptions> reduce{};        // statistics are wanted
   std::optional<ooc::HistogramOptions> histogram{};  // bins are wanted
   std::optional<ooc::QuantileOptions> quantile{};    // quantiles are wanted

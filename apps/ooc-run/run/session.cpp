@@ -86,6 +86,11 @@ std::string field_hint(const ooc::Source& source, const ooc::Format& format) {
     return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
   };
   const ooc::DType element{field.element, field.swapped};
+  if (source.has_format(ooc::FileFormat::npz)) {
+    const std::string& array = ooc::detail::SourceAccess::array(source);
+    return fmt::format("save one field: numpy.save(\"field.npy\", numpy.load({})[{}][{}])",
+                       quoted(path), quoted(array.substr(0, array.find('['))), quoted(field.name));
+  }
   if (source.has_format(ooc::FileFormat::npy)) {
     const bool may_be_date = field.element == ooc::ElementType::i8 && field.count == 1;
     const std::string view = may_be_date ? ".view(\"" + ooc::code_of(element) + "\")" : "";
@@ -146,6 +151,7 @@ ooc::Source open_numbers(const RunSettings& settings) {
 
 ooc::Source open_numbers(std::span<const std::string> files, const RunSettings& settings) {
   ooc::Source source = ooc::open(files_of(files), settings.format);
+  if (source.is_produced()) refuse_of_streams(settings, source.name());
   require_elements(source, settings.format);
   return source;
 }

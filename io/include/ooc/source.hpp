@@ -48,6 +48,7 @@ enum class DirectIo { automatic, yes, no };
 enum class FileFormat {
   automatic,    ///< one of those below; files of other formats are refused
   npy,          ///< a .npy file, whatever its name
+  npz,          ///< a .npz file, that is, a zip archive of .npy files, whatever its name
   safetensors,  ///< a safetensors file, whatever its name
   zarr,         ///< a directory of a Zarr store (version 3), or its zarr.json
   raw,          ///< raw numbers, whatever they look like
@@ -197,7 +198,7 @@ class OOC_API Source {
   /// True if all files have this format. False for `automatic`, and for arrays in memory.
   bool has_format(FileFormat one) const noexcept;
 
-  /// "raw", "npy", "safetensors", "zarr", "mixed" or "memory".
+  /// "raw", "npy", "npz", "safetensors", "zarr", "mixed" or "memory".
   std::string format = "raw";
   std::string format_version;  ///< "1.0" for a .npy file; empty for raw files, or if files differ
   /// The origin of the type: "from .f32", "from its header", "default for raw files", ...
@@ -246,15 +247,19 @@ class OOC_API Source {
 /// Opens files as one dataset, in the order given. An address (`https://`, `http://`, `s3://`)
 /// names an object on a server, which is read in ranges. Files that are named `.npy` or begin with
 /// its magic bytes (versions 1 to 3; C order unless `format.by_columns`) describe themselves, and
-/// so do safetensors files and directories with a zarr.json. Other files are raw: their type is
-/// `format.type`, else the one that their extension names (.f32, .i16, ...), else u1, unless they
-/// look like numbers of another type. A pipe must be the only file, and can be read once: see
-/// Producer.
+/// so do .npz and safetensors files, and directories with a zarr.json. Other files are raw: their
+/// type is `format.type`, else the one that their extension names (.f32, .i16, ...), else u1,
+/// unless they look like numbers of another type. A pipe must be the only file, and can be read
+/// once: see Producer.
 ///
 /// `PATH::NAME` is an array of a file that has several: `model.safetensors::weight`. A file whose
 /// name is the whole text wins; else the text is cut at the last `::` before which there is a file.
-/// An address is cut behind `.safetensors`, or behind its query. Of a file that has one array, the
-/// path is enough.
+/// An address is cut behind `.safetensors` or `.npz`, or behind its query. Of a file that has one
+/// array, the path is enough. A slice behind the name of a file or an array takes a part that is
+/// stored in one piece, as NumPy does: `x.npy[100:200]`, `a.npz::w[-1]`.
+///
+/// Files may be compressed: `x.f32.zst`, `.gz`, `.bgz`, `.lz4`. If all frames of one say how long
+/// they are, it is read in any order; else it must be the only file, and can be read once.
 ///
 /// Throws Error: `usage` if `paths` is empty, for an offset into a file that describes itself, for
 /// a file of several arrays without a name, and for data without a type; `input` if a file cannot

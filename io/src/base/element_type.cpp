@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 
+#include "base/compression_names.hpp"
 #include "base/type_names.hpp"
 
 namespace ooc {
@@ -33,7 +34,9 @@ std::string_view name_of(ElementType element) {
 }
 
 std::string ending_of(const std::filesystem::path& path) {
-  return lower_case(path.extension().string());
+  const std::string ending = lower_case(path.extension().string());
+  if (compression_of_ending(ending) && path.stem().has_extension()) return ending_of(path.stem());
+  return ending;
 }
 
 std::optional<ElementType> type_of_ending(std::string_view ending) {

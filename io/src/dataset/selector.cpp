@@ -1,6 +1,7 @@
 #include <ooc/detail/dataset/judgement.hpp>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -8,20 +9,35 @@
 namespace ooc::detail {
 namespace {
 
+using namespace std::string_view_literals;
+
 bool is_there(const std::filesystem::path& path) {
   std::error_code ignored;
   return std::filesystem::exists(path, ignored);
 }
 
-/// Cuts an address behind the name of a safetensors file or, if it has a query, behind that.
+constexpr std::array endings{".safetensors"sv, ".npz"sv};  // of files of several arrays
+
+/// Returns the position behind the first `.ENDING` before a `::`; npos if there is none.
+std::size_t end_of_file(std::string_view path) {
+  std::size_t found = std::string_view::npos;
+  for (const std::string_view ending : endings) {
+    const std::size_t at = path.find(std::string(ending) + "::");
+    if (at != std::string_view::npos) found = std::min(found, at + ending.size());
+  }
+  return found;
+}
+
+/// Cuts an address behind the name of a file of several arrays or, if it has a query, behind that.
 Selector selector_of_address(const std::string& text) {
-  constexpr std::string_view ending = ".safetensors", between = "::";
+  constexpr std::string_view between = "::";
   const std::size_t query = std::min(text.find('?'), text.size());
   const std::string path = text.substr(0, query);
-  const std::size_t file_end = path.find(std::string(ending) + std::string(between));
-  const std::size_t at =
-      file_end == std::string::npos ? text.rfind(between) : file_end + ending.size();
-  const bool is_behind_query = at != std::string::npos && at > query && path.ends_with(ending);
+  const std::size_t file_end = end_of_file(path);
+  const std::size_t at = file_end == std::string::npos ? text.rfind(between) : file_end;
+  const bool has_ending =
+      std::ranges::any_of(endings, [&](std::string_view each) { return path.ends_with(each); });
+  const bool is_behind_query = at != std::string::npos && at > query && has_ending;
   if (is_behind_query) return {text.substr(0, at), text.substr(at + between.size())};
   if (file_end == std::string::npos || at + between.size() == query) return {text, {}};
   const std::size_t name = at + between.size();
@@ -38,6 +54,9 @@ Selector selector_of(const std::filesystem::path& whole) {
        at = text.rfind("::", at - 1)) {
     const std::filesystem::path path = text.substr(0, at);
     if (at + 2 != text.size() && is_there(path)) return {path, text.substr(at + 2)};
+  }
+  if (const std::size_t at = text.rfind('['); at != std::string::npos && text.ends_with(']')) {
+    if (is_there(text.substr(0, at))) return {text.substr(0, at), text.substr(at)};
   }
   return {whole, {}};
 }

@@ -1,4 +1,5 @@
 #include <ooc/detail/base/group_digits.hpp>
+#include <ooc/detail/base/letters.hpp>
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/codec/encoded_array.hpp>
 #include <ooc/detail/dataset/source_access.hpp>
@@ -207,10 +208,11 @@ void TargetFile::end(std::span<const std::uint64_t> row_shape) {
 }
 
 void detail::require_written_format(const std::filesystem::path& path) {
-  constexpr std::array<std::string_view, 18> other{
-      ".arrow",   ".bz2",         ".csv", ".gz",  ".h5",   ".hdf5", ".json", ".mat", ".npz",
-      ".parquet", ".safetensors", ".tsv", ".txt", ".xlsx", ".xz",   ".zarr", ".zip", ".zst"};
-  const std::string ending = ending_of(path);
+  constexpr std::array<std::string_view, 20> other{
+      ".arrow", ".bgz",  ".bz2", ".csv",  ".gz",      ".h5",          ".hdf5",
+      ".json",  ".lz4",  ".mat", ".npz",  ".parquet", ".safetensors", ".tsv",
+      ".txt",   ".xlsx", ".xz",  ".zarr", ".zip",     ".zst"};
+  const std::string ending = lower_case(path.extension().string());
   if (std::ranges::find(other, ending) == other.end()) return;
   throw Error(ErrorKind::usage,
               path.string() + ": only raw values and .npy files are written, no " + ending,

@@ -6,6 +6,7 @@ import glob
 import io
 import operator
 import os
+import re
 import socket
 import stat
 import sys
@@ -178,7 +179,7 @@ def open(x: ArrayLike, dtype: Any = None, *, offset: int = 0,
     """Opens data as a lazy array. Nothing but headers and the beginning of raw files is read.
 
     x: a path, an address (https, s3), a list of them, a pattern ("run-*.npy"), an array of a file
-    or Zarr store that has several ("model.safetensors::weight"), an array in memory or on a GPU
+    or Zarr store that has several ("model.safetensors::weight", "a.npz::weight"), an array in memory or on a GPU
     (NumPy's, or of anything that has the buffer protocol or DLPack), which is not copied, a dataset
     of h5py that is stored in one piece, an array of pyarrow without nulls, or a pipe, socket or
     file object with a descriptor, which is read once, from where it is. A pipe must have been
@@ -270,10 +271,15 @@ def _files(paths: list[str], code: str | None, offset: int,
 
 
 def _matches(path: str) -> list[str]:
-    """Returns the files that match a pattern, each with the name of an array behind `::`."""
+    """Returns the files that match a pattern, each with the name of an array or a slice behind."""
     pattern, between, name = path.partition("::")
+    found_slice = None if between else re.search(r"\[[-\d:,. ]*\]$", path)
+    if found_slice:
+        file = path[:found_slice.start()]
+        if ":" in found_slice[0] or os.path.exists(file):  # else a set of digits
+            pattern, name = file, found_slice[0]
     if any(letter in pattern for letter in "*?[") and "://" not in path \
-            and not os.path.exists(path):
+            and not os.path.exists(path) and not os.path.exists(pattern):
         found = sorted(glob.glob(pattern))
         if not found:
             raise InputNotFound(f"no file matches {path!r}", cause="input", path=path)

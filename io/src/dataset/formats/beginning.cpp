@@ -18,6 +18,9 @@ constexpr std::size_t stream_bytes = page_bytes;  // for which a slow writer may
 
 Beginning::Beginning(const File& file) : file_(&file), path_(file.path()) {}
 
+Beginning::Beginning(const File& file, std::uint64_t offset, std::uint64_t bytes)
+    : file_(&file), offset_(offset), part_bytes_(bytes), path_(file.path()) {}
+
 Beginning::Beginning(Producer& producer, std::stop_token stop)
     : producer_(&producer), stop_(std::move(stop)), path_(producer.name()) {}
 
@@ -40,14 +43,20 @@ std::string_view Beginning::first_text(std::size_t bytes) {
 /// Reads whole pages. A file that shrinks meanwhile ends there; the pass will notice it.
 void Beginning::read_file(std::size_t bytes) {
   PageReader reader;
-  const std::size_t wanted = round_up(std::max(bytes, first_file_bytes), page_bytes);
+  const std::size_t before = offset_ % page_bytes;              // bytes of the first page
+  if (!part_bytes_) bytes = std::max(bytes, first_file_bytes);  // a file may have many parts
+  const std::size_t wanted = round_up(before + bytes, page_bytes);
   bytes_.clear();
   while (bytes_.size() < wanted && !has_ended_) {
     const std::size_t piece = std::min(wanted - bytes_.size(), PageReader::piece_bytes);
-    const auto got = reader.read(*file_, bytes_.size(), piece);
+    const auto got = reader.read(*file_, offset_ - before + bytes_.size(), piece);
     bytes_.insert(bytes_.end(), got.begin(), got.end());
     has_ended_ = got.size() < piece;
   }
+  bytes_.erase(bytes_.begin(), bytes_.begin() + std::min(before, bytes_.size()));
+  if (!part_bytes_ || bytes_.size() < *part_bytes_) return;
+  bytes_.resize(*part_bytes_);
+  has_ended_ = true;
 }
 
 void Beginning::read_stream(std::size_t bytes) {
@@ -62,6 +71,7 @@ void Beginning::read_stream(std::size_t bytes) {
 }
 
 std::optional<std::uint64_t> Beginning::bytes() const {
+  if (part_bytes_) return part_bytes_;
   if (file_ != nullptr) return file_->size();
   return has_ended_ ? std::optional<std::uint64_t>(bytes_.size()) : std::nullopt;
 }
@@ -78,7 +88,7 @@ std::string Beginning::last(std::size_t count) const {
   std::string text(count, '\0');
   const auto memory = std::as_writable_bytes(std::span(text));
   if (file_ != nullptr) {
-    read_exactly(*file_, file_->size() - count, memory);
+    read_exactly(*file_, offset_ + *bytes() - count, memory);
   } else {
     std::ranges::copy(std::span(bytes_).last(count), memory.begin());
   }

@@ -16,13 +16,18 @@
 
 namespace ooc::detail {
 
-/// The first bytes of a file or a stream, read only as far as necessary. They reveal the format of
-/// both in the same way.
+/// The first bytes of a file, a part of one or a stream, read only as far as necessary. They reveal
+/// the format of all of them in the same way.
 class Beginning {
  public:
   explicit Beginning(const File& file);  ///< must outlive this object
+  /// The beginning of the bytes [offset, offset + bytes) of a file, which must outlive this object.
+  Beginning(const File& file, std::uint64_t offset, std::uint64_t bytes);
   /// The beginning of a stream, which must outlive this object. Reads no more after a stop request.
   Beginning(Producer& producer, std::stop_token stop);
+
+  /// Returns the file; null for a stream.
+  const File* file() const noexcept { return file_; }
 
   /// Returns the path of the file, or the name of the stream.
   const std::filesystem::path& path() const noexcept { return path_; }
@@ -33,7 +38,7 @@ class Beginning {
   /// Returns first() as text.
   std::string_view first_text(std::size_t bytes);
 
-  /// Returns the size of the file, or of the stream if it has ended; else nothing.
+  /// Returns the size of the file or part, or of the stream if it has ended; else nothing.
   std::optional<std::uint64_t> bytes() const;
 
   /// Returns the argument of recognise(). Valid until the next call of first().
@@ -51,6 +56,8 @@ class Beginning {
   std::string last(std::size_t bytes) const;
 
   const File* file_ = nullptr;
+  std::uint64_t offset_ = 0;                 // of the part in the file
+  std::optional<std::uint64_t> part_bytes_;  // empty: the whole file
   Producer* producer_ = nullptr;
   std::stop_token stop_;
   std::filesystem::path path_;

@@ -8,8 +8,8 @@
 namespace ooc::detail {
 namespace {
 
-constexpr std::array<const FormatParser*, 4> formats{&npy_format, &safetensors_format, &zarr_format,
-                                                     &raw_format};
+constexpr std::array<const FormatParser*, 5> formats{&npy_format, &npz_format, &safetensors_format,
+                                                     &zarr_format, &raw_format};
 
 /// Returns an array for a message: "weight (float32, 512 x 384)".
 std::string summary_of(const StoredArray& array) {
@@ -69,6 +69,17 @@ Error not_selected(const std::vector<StoredArray>& arrays, const std::filesystem
            .hint = std::move(hint)}};
 }
 
+/// Returns the error for an array in Fortran order; `name` is empty if it is a file of its own.
+Error stored_by_columns(const std::filesystem::path& path, const std::string& name) {
+  const std::string file = "numpy.load(\"" + path.filename().string() + "\"";
+  const std::string load =
+      name.empty() ? file + ", mmap_mode=\"r\")" : file + ")[\"" + shortened(name) + "\"]";
+  return not_understood(path, "is stored column by column (Fortran order)",
+                        "save it by rows: x = " + load +
+                            "; numpy.lib.format.open_memmap(\"rows.npy\", \"w+\", x.dtype, "
+                            "x.shape)[:] = x");
+}
+
 }  // namespace
 
 std::span<const FormatParser* const> all_formats() noexcept {
@@ -105,6 +116,7 @@ StoredArray select_array(const FormatParser& parser, const std::vector<StoredArr
     throw not_understood(path, (found->name.empty() ? "" : shortened(found->name) + " ") +
                                    "holds " + found->why_not + ", which are not supported");
   }
+  if (found->by_columns && !format.by_columns) throw stored_by_columns(path, found->name);
   if (format.type && code_of(*format.type) != code_of(found->type)) {
     throw Error(ErrorKind::bad_input,
                 path.string() + ": holds " + code_of(found->type) + ", not the " +

@@ -42,7 +42,7 @@ struct FormatParser {
   bool describes_itself() const noexcept { return format != FileFormat::raw; }
 };
 
-extern const FormatParser npy_format, raw_format, safetensors_format, zarr_format;
+extern const FormatParser npy_format, npz_format, raw_format, safetensors_format, zarr_format;
 
 /// Returns the file that describes the data of a path: the zarr.json of a directory, or itself.
 /// Throws Error(bad_input) for a Zarr store of version 2.

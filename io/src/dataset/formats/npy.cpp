@@ -1,3 +1,4 @@
+#include "base/little_endian.hpp"
 #include "base/shape.hpp"
 #include "dataset/formats/formats.hpp"
 #include "dataset/formats/npy_type.hpp"
@@ -45,9 +46,9 @@ std::string read_text(Beginning& file, std::size_t offset, std::size_t bytes) {
 
 /// Parses the form of dictionary that NumPy writes. Nothing is evaluated. Any deviation throws
 /// Error(bad_input) with the byte offset.
-class HeaderParser {
+class NpyHeaderParser {
  public:
-  HeaderParser(const std::filesystem::path& file, std::string_view text, std::size_t text_offset)
+  NpyHeaderParser(const std::filesystem::path& file, std::string_view text, std::size_t text_offset)
       : file_(file), text_(text), text_offset_(text_offset) {}
 
   Header parse() {
@@ -233,10 +234,7 @@ Place find_header(Beginning& file) {
   }
   const std::size_t length_bytes = major == 1 ? 2 : 4;
   const std::string text = read_text(file, version_end, length_bytes);
-  std::size_t length = 0;
-  for (std::size_t i = 0; i < length_bytes; ++i) {
-    length |= std::size_t{static_cast<unsigned char>(text[i])} << (8 * i);
-  }
+  const std::uint64_t length = number_in(text, 0, length_bytes);
   if (length > longest_header) {
     throw not_understood(file.path(), "its .npy header claims " + std::to_string(length) +
                                           " bytes; no more than 65536 are read");
@@ -276,15 +274,9 @@ std::vector<StoredArray> list_npy(Beginning& file, const Format& format) {
   require_magic(file);
   Place place = find_header(file);
   const std::string text = read_text(file, place.offset, place.bytes);
-  Header header = HeaderParser{file.path(), text, place.offset}.parse();
+  Header header = NpyHeaderParser{file.path(), text, place.offset}.parse();
   const DType type = type_of(file.path(), header.descr, format);
   const bool by_columns = !is_row_major(header);
-  if (by_columns && !format.by_columns) {
-    throw not_understood(file.path(), "is stored column by column (Fortran order)",
-                         "save it by rows: x = numpy.load(\"" + file.path().filename().string() +
-                             "\", mmap_mode=\"r\"); numpy.lib.format.open_memmap(\"rows.npy\", "
-                             "\"w+\", x.dtype, x.shape)[:] = x");
-  }
   const std::uint64_t offset = place.offset + place.bytes;
   const std::optional<std::uint64_t> bytes = product_of(header.shape, size_of(type));
   if (!bytes || *bytes > std::numeric_limits<std::uint64_t>::max() - offset) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/little_endian.hpp"
 #include "base/shape.hpp"
 #include "dataset/formats/formats.hpp"
 
@@ -197,14 +198,6 @@ class JsonHeaderParser final : public nlohmann::json_sax<Json> {
   std::vector<StoredArray> arrays_{};
 };
 
-std::uint64_t length_of(std::string_view beginning) {
-  std::uint64_t length = 0;
-  for (std::size_t i = 0; i < length_bytes; ++i) {
-    length |= std::uint64_t{static_cast<unsigned char>(beginning[i])} << (8 * i);
-  }
-  return length;
-}
-
 /// Throws Error(bad_input) unless the arrays lie one behind another, up to the end of the file.
 void require_no_gaps(Beginning& file, const std::vector<StoredArray>& arrays,
                      std::uint64_t data_offset) {
@@ -233,7 +226,7 @@ bool is_safetensors(Beginning& file, const Format& format) {
   constexpr std::string_view object{"{\""};
   const std::string_view text = file.first_text(length_bytes + object.size());
   if (text.size() < length_bytes || text.substr(length_bytes) != object) return false;
-  const std::uint64_t length = length_of(text);
+  const std::uint64_t length = number_in(text, 0, length_bytes);
   return length <= longest_json && file.bytes().value_or(~0ull) >= length_bytes + length;
 }
 
@@ -242,7 +235,7 @@ std::vector<StoredArray> list_arrays(Beginning& file) {
   if (begin.size() < length_bytes) {
     throw not_understood(file.path(), "has no header of a safetensors file");
   }
-  const std::uint64_t length = length_of(begin);
+  const std::uint64_t length = number_in(begin, 0, length_bytes);
   if (length > longest_json) {
     throw not_understood(file.path(), "its safetensors header claims " + std::to_string(length) +
                                           " bytes; no more than 100000000 are read");

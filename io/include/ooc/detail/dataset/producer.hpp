@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ooc/detail/base/language.hpp>
+#include <ooc/detail/file/file.hpp>
 #include <ooc/source.hpp>
 
 #include <cstdint>
@@ -14,6 +15,11 @@ namespace ooc::detail {
 /// or all the rest. Its fill() throws Error(bad_input) if the other producer ends earlier.
 std::unique_ptr<Producer> part_of(std::unique_ptr<Producer> whole, std::uint64_t skip,
                                   std::optional<std::uint64_t> bytes = {});
+
+/// Returns a producer of the bytes of a file. At the end, its fill() throws Error(input_changed) if
+/// the file has changed.
+std::unique_ptr<Producer> read_file(File file);
+
 /// True if the path names a pipe: a FIFO, the path that a shell substitutes for `<(command)`, or
 /// /dev/stdin if that is a pipe.
 bool is_pipe(const std::filesystem::path& path);
