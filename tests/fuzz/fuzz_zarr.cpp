@@ -1,4 +1,5 @@
-// An input is a zarr.json and, after a null character, a file with a chunk or with a shard of it.
+// An input is a zarr.json or .zarray and, after a null character, a file with a chunk or with a
+// shard of it.
 
 #include <ooc/detail/file/file.hpp>
 #include <ooc/error.hpp>
@@ -74,18 +75,21 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ooc::detail;
   const std::string_view text = fuzz::as_text(data, size);
   const std::string_view json = text.substr(0, text.find('\0'));
-  const std::uint64_t before = fuzz::allocated_bytes();
-  try {
-    const auto array = parse_zarr_header(json, "zarr.json");
-    const std::uint64_t allocated = fuzz::allocated_bytes() - before;
-    constexpr std::uint64_t most_each = 64;  // bytes for a byte of the header
-    fuzz::require(allocated <= 1'000'000 + most_each * size, "memory is in proportion to it");
-    if (!array || !array->why_not.empty()) return 0;
-    fuzz::read(*array, text.substr(std::min(text.size(), json.size() + 1)));
-  } catch (const Error& error) {
-    const bool is_expected =
-        error.kind() == ErrorKind::bad_input || error.kind() == ErrorKind::usage;
-    fuzz::require(is_expected, "an array is read, or bad input, or the library is not there");
+  for (const bool is_new : {true, false}) {
+    const std::uint64_t before = fuzz::allocated_bytes();
+    try {
+      const auto array =
+          is_new ? parse_zarr_header(json, "zarr.json") : parse_zarr2_header(json, ".zarray");
+      const std::uint64_t allocated = fuzz::allocated_bytes() - before;
+      constexpr std::uint64_t most_each = 64;  // bytes for a byte of the header
+      fuzz::require(allocated <= 1'000'000 + most_each * size, "memory is in proportion to it");
+      if (!array || !array->why_not.empty()) continue;
+      fuzz::read(*array, text.substr(std::min(text.size(), json.size() + 1)));
+    } catch (const Error& error) {
+      const bool is_expected =
+          error.kind() == ErrorKind::bad_input || error.kind() == ErrorKind::usage;
+      fuzz::require(is_expected, "an array is read, or bad input, or the library is not there");
+    }
   }
   return 0;
 }

@@ -44,11 +44,11 @@ struct FormatParser {
 
 extern const FormatParser npy_format, npz_format, raw_format, safetensors_format, zarr_format;
 
-/// Returns the file that describes the data of a path: the zarr.json of a directory, or itself.
-/// Throws Error(bad_input) for a Zarr store of version 2.
+/// Returns the file that describes the data of a path: the header of a Zarr store, or itself.
 std::filesystem::path header_of(const std::filesystem::path& path);
 
-/// Returns the path that stands for a file in messages: of a zarr.json that of its directory.
+/// Returns the path that stands for a file in messages: of the header of a Zarr store its
+/// directory.
 std::filesystem::path dataset_path(const std::filesystem::path& file);
 
 /// Returns all formats, in the order in which files are tried. The last one, raw, fits every file.

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <system_error>
 #include <utility>
 
@@ -11,13 +12,18 @@
 namespace ooc::detail {
 namespace {
 
-// A Zarr store is a tree of directories. Each array and each group is a directory with a zarr.json.
-constexpr std::string_view header_name = "zarr.json";
+// A Zarr store is a tree of directories. Each array and each group is a directory with a header: a
+// zarr.json or, in version 2, a .zarray or a .zgroup. If there are several, the first one counts.
+constexpr std::array<std::string_view, 3> header_names{"zarr.json", ".zarray", ".zgroup"};
 constexpr std::uint64_t longest_text = 100'000'000;
 constexpr std::size_t most_levels = 64;
 
+bool is_header(const std::filesystem::path& file) {
+  return std::ranges::find(header_names, file.filename()) != header_names.end();
+}
+
 bool is_zarr(Beginning& file, const Format&) {
-  return file.path().filename() == header_name;
+  return is_header(file.path());
 }
 
 std::optional<ZarrArray> header_in(Beginning& file) {
@@ -25,7 +31,9 @@ std::optional<ZarrArray> header_in(Beginning& file) {
   if (bytes > longest_text) {
     throw not_understood(file.path(), "no more than 100000000 bytes are read of a Zarr header");
   }
-  return parse_zarr_header(file.first_text(bytes), file.path());
+  const std::string_view text = file.first_text(bytes);
+  const bool is_new = file.path().filename() == header_names.front();
+  return is_new ? parse_zarr_header(text, file.path()) : parse_zarr2_header(text, file.path());
 }
 
 StoredArray describe(const ZarrArray& array, std::string name) {
@@ -33,11 +41,26 @@ StoredArray describe(const ZarrArray& array, std::string name) {
                      .type = array.type,
                      .type_reason = "from its header",
                      .shape = array.shape,
-                     .version = "3",
+                     .version = array.version,
                      .why_not = array.why_not};
   if (array.type.is_bool) stored.type_reason += ": bool, 0 or 1";
   if (array.why_not.empty()) stored.bytes = *product_of(array.shape, ooc::size_of(array.type));
   return stored;
+}
+
+/// Returns the header in a directory; empty if there is none. Links are not followed. Throws
+/// Error(input).
+std::filesystem::path header_in_directory(const std::filesystem::path& directory) {
+  for (const std::string_view name : header_names) {
+    std::error_code unknown;
+    std::filesystem::path header = directory / name;
+    const auto status = std::filesystem::symlink_status(header, unknown);
+    if (status.type() == std::filesystem::file_type::none) {
+      throw Error::from_errno(ErrorKind::input, "stat", unknown.value(), header);
+    }
+    if (std::filesystem::is_regular_file(status)) return header;
+  }
+  return {};
 }
 
 /// Lists the arrays in the directories of a group, in the order of their names. Links are not
@@ -62,13 +85,8 @@ class GroupList {
     if (failed) throw Error::from_errno(ErrorKind::input, "read", failed.value(), group);
     std::ranges::sort(children);
     for (const std::string& child : children) {
-      const std::filesystem::path header = group / child / header_name;
-      std::error_code unknown;
-      const auto status = std::filesystem::symlink_status(header, unknown);
-      if (status.type() == std::filesystem::file_type::none) {
-        throw Error::from_errno(ErrorKind::input, "stat", unknown.value(), header);
-      }
-      if (!std::filesystem::is_regular_file(status)) continue;
+      const std::filesystem::path header = header_in_directory(group / child);
+      if (header.empty()) continue;
       const std::string whole = name.empty() ? child : name + "/" + child;
       const File file = File::open(header);
       Beginning beginning(file);
@@ -95,7 +113,9 @@ std::vector<StoredArray> list_zarr(Beginning& file, const Format&) {
 
 File open_zarr(const std::filesystem::path& header, const StoredArray& array) {
   const std::filesystem::path store = dataset_path(header), directory = store / array.name;
-  const File file = File::open(directory / header_name);
+  const std::filesystem::path own = array.name.empty() ? header : header_in_directory(directory);
+  if (own.empty()) throw changed_error(directory, "its header has vanished");
+  const File file = File::open(own);
   Beginning beginning(file);
   const auto found = header_in(beginning);
   if (!found || describe(*found, array.name) != array) {
@@ -109,18 +129,14 @@ File open_zarr(const std::filesystem::path& header, const StoredArray& array) {
 std::filesystem::path header_of(const std::filesystem::path& path) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(path, ignored)) return path;
-  const auto has = [&](std::string_view name) {
-    return std::filesystem::exists(path / name, ignored);
-  };
-  if (has(header_name)) return path / header_name;
-  if (!has(".zarray") && !has(".zgroup")) return path;
-  throw not_understood(path, "is a Zarr store of version 2",
-                       "`zarr migrate v3 " + shell_word(path) +
-                           "` adds headers of version 3 to it (pip install 'zarr[cli]')");
+  for (const std::string_view name : header_names) {
+    if (std::filesystem::exists(path / name, ignored)) return path / name;
+  }
+  return path;
 }
 
 std::filesystem::path dataset_path(const std::filesystem::path& file) {
-  if (file.filename() != header_name) return file;
+  if (!is_header(file)) return file;
   return file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
 }
 

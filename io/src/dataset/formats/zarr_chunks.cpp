@@ -254,10 +254,15 @@ class ShardReader {
 CodecChain chain_of(const ZarrArray& array) {
   CodecChain chain;
   for (std::size_t i = array.codecs.size(); i-- > 0;) {
-    switch (array.codecs[i]) {
-      case ZarrCodec::zstd: chain.push_back(zstd_codec()); break;
-      case ZarrCodec::gzip: chain.push_back(gzip_codec()); break;
-      case ZarrCodec::crc32c: chain.push_back(crc32c_codec()); break;
+    using Kind = ZarrCodec::Kind;
+    switch (array.codecs[i].kind) {
+      case Kind::zstd: chain.push_back(zstd_codec()); break;
+      case Kind::gzip: chain.push_back(gzip_codec()); break;
+      case Kind::zlib: chain.push_back(zlib_codec()); break;
+      case Kind::lz4: chain.push_back(sized_lz4_codec()); break;
+      case Kind::blosc: chain.push_back(blosc_codec()); break;
+      case Kind::crc32c: chain.push_back(crc32c_codec()); break;
+      case Kind::shuffle: chain.push_back(shuffle_codec(array.codecs[i].element_bytes)); break;
     }
   }
   return chain;

@@ -1,24 +1,17 @@
 #include "dataset/formats/zarr_header.hpp"
 
-#include <ooc/detail/codec/encoded_array.hpp>
-
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <utility>
 
-#include "base/shape.hpp"
 #include "dataset/formats/formats.hpp"
 #include "dataset/formats/json_text.hpp"
 #include "dataset/formats/zarr_fill.hpp"
+#include "dataset/formats/zarr_rules.hpp"
 
 namespace ooc::detail {
 namespace {
-
-using Json = nlohmann::json;
-using Lengths = std::vector<std::uint64_t>;
-
-constexpr std::uint64_t most_chunks = std::uint64_t{1} << 24;  // 32 bytes are kept for each
 
 struct TypeName {
   std::string_view name;
@@ -48,9 +41,9 @@ constexpr std::array<std::string_view, 2> skipped_members{"attributes", "consoli
 
 /// Parses the header of an array. Throws Error(bad_input) if it breaks a rule of the format; notes
 /// why the array cannot be read if it does not.
-class HeaderParser {
+class HeaderParser : private ZarrRules {
  public:
-  explicit HeaderParser(const std::filesystem::path& file) : file_(file) {}
+  explicit HeaderParser(const std::filesystem::path& file) : ZarrRules(file) {}
 
   std::optional<ZarrArray> parse(const Json& root) {
     if (optional_member(root, "zarr_format") != 3) fail("zarr_format to be 3");
@@ -73,20 +66,11 @@ class HeaderParser {
   }
 
  private:
-  [[noreturn]] void fail(const std::string& expected) const {
-    throw not_understood(file_, "Zarr header not understood: expected " + expected);
-  }
-
-  /// The first reason counts.
-  void refuse(std::string why_not) {
-    if (array_.why_not.empty()) array_.why_not = std::move(why_not);
-  }
-
-  const Json& member(const Json& object, const std::string& key) const {
-    const Json& found = optional_member(object, key);
-    if (found.is_null()) fail("the key " + key);
-    return found;
-  }
+  using Kind = ZarrCodec::Kind;
+  static constexpr std::array<CodecName, 4> known_codecs{{{"blosc", Kind::blosc},
+                                                          {"crc32c", Kind::crc32c},
+                                                          {"gzip", Kind::gzip},
+                                                          {"zstd", Kind::zstd}}};
 
   /// Returns the name of an extension point: a text, or an object with a name.
   std::string name(const Json& extension) const {
@@ -95,32 +79,13 @@ class HeaderParser {
     return text.get<std::string>();
   }
 
-  /// Returns a member of an object; null if there is none, or if it is no object.
-  const Json& optional_member(const Json& object, const std::string& key) const {
-    if (!object.is_object()) return none_;
-    const auto found = object.find(key);
-    return found == object.end() ? none_ : *found;
-  }
-
   /// Returns a member of the configuration of an extension point; null if there is none.
   const Json& option(const Json& extension, const std::string& key) const {
     return optional_member(optional_member(extension, "configuration"), key);
   }
 
-  Lengths lengths(const Json& list) const {
-    const auto is_length = [](const Json& each) { return each.is_number_unsigned(); };
-    if (!list.is_array() || list.size() > most_lengths || !std::ranges::all_of(list, is_length)) {
-      fail("shapes of no more than 64 whole numbers");
-    }
-    return list.get<Lengths>();
-  }
-
   Lengths chunk_shape(const Json& extension) const {
-    Lengths chunk = lengths(option(extension, "chunk_shape"));
-    if (chunk.size() != array_.shape.size() || std::ranges::count(chunk, 0u) != 0) {
-      fail("a chunk_shape of as many lengths as shape, none of them 0");
-    }
-    return chunk;
+    return chunk_lengths(option(extension, "chunk_shape"), "a chunk_shape");
   }
 
   void refuse_unknown(const Json& root) {
@@ -167,25 +132,8 @@ class HeaderParser {
     if (first != "bytes") return refuse("chunks encoded by " + in_quotes(first));
     array_.type.swapped = is_swapped(codecs.front());
     for (std::size_t i = 1; i < codecs.size(); ++i) {
-      const std::string codec = name(codecs[i]);
-      if (codec == "zstd") {
-        add(ZarrCodec::zstd);
-      } else if (codec == "gzip") {
-        add(ZarrCodec::gzip);
-      } else if (codec == "crc32c") {
-        add(ZarrCodec::crc32c);
-      } else {
-        refuse("chunks encoded by " + in_quotes(codec));
-      }
+      add_codec(name(codecs[i]), optional_member(codecs[i], "configuration"), known_codecs);
     }
-  }
-
-  void add(ZarrCodec codec) {
-    const auto is_any_size = [](ZarrCodec each) { return each != ZarrCodec::crc32c; };
-    if (is_any_size(codec) && std::ranges::any_of(array_.codecs, is_any_size)) {
-      return refuse("chunks that are compressed twice");
-    }
-    array_.codecs.push_back(codec);
   }
 
   bool is_swapped(const Json& bytes) const {
@@ -215,44 +163,6 @@ class HeaderParser {
     if (!is_plain) refuse("shards whose index is encoded");
     parse_codecs(option(sharding, "codecs"));
   }
-
-  /// Checks the sizes of all that is kept in memory.
-  void require_sizes() {
-    const std::uint64_t element_bytes = ooc::size_of(array_.type);
-    if (!product_of(array_.shape, element_bytes)) fail("a shape of less than 2^64 bytes");
-    const auto most_bytes = std::to_string(EncodedArray::most_piece_bytes);
-    const auto chunk_bytes = product_of(array_.chunk, element_bytes);
-    if (chunk_bytes.value_or(~0ull) > EncodedArray::most_piece_bytes) {
-      return refuse("chunks of more than " + most_bytes + " bytes");
-    }
-    Lengths counts, in_file;
-    for (std::size_t i = 0; i < array_.shape.size(); ++i) {
-      counts.push_back(array_.shape[i] / array_.chunk[i] +
-                       (array_.shape[i] % array_.chunk[i] == 0 ? 0 : 1));
-      in_file.push_back(array_.file_chunk[i] / array_.chunk[i]);
-    }
-    const bool is_known = product_of(counts).value_or(~0ull) <= most_chunks &&
-                          product_of(in_file).value_or(~0ull) <= most_chunks;
-    if (!is_known) return refuse("more than " + std::to_string(most_chunks) + " chunks");
-    if (const std::uint64_t band = band_bytes(counts); band > EncodedArray::most_piece_bytes) {
-      refuse("tiles of which those with the same rows take " + std::to_string(band) +
-             " bytes (at most " + most_bytes + " are kept; store it in chunks of fewer rows)");
-    }
-  }
-
-  /// Returns what all tiles that have the same rows decode to (bytes); 0 if chunks are no tiles.
-  std::uint64_t band_bytes(const Lengths& counts) const {
-    std::size_t first = 0;
-    while (first + 1 < array_.chunk.size() && array_.chunk[first] == 1) ++first;
-    if (first + 1 >= counts.size()) return 0;
-    const std::uint64_t tiles = product_of(std::span(counts).subspan(first + 1)).value_or(0);
-    if (tiles <= 1) return 0;
-    return tiles * *product_of(array_.chunk, ooc::size_of(array_.type));  // 2^24 times 2^30 at most
-  }
-
-  const std::filesystem::path& file_;
-  const Json none_{};
-  ZarrArray array_{};
 };
 
 }  // namespace

@@ -12,10 +12,16 @@
 
 namespace ooc::detail {
 
-enum class ZarrCodec { zstd, gzip, crc32c };
+/// How bytes of a chunk are encoded.
+struct ZarrCodec {
+  enum class Kind { zstd, gzip, zlib, lz4, blosc, crc32c, shuffle };
+  Kind kind;
+  std::size_t element_bytes = 1;  // of a shuffle
+};
 
-/// An array as its zarr.json describes it.
+/// An array as its header describes it: a zarr.json (version 3), or a .zarray (version 2).
 struct ZarrArray {
+  std::string version = "3";
   std::vector<std::uint64_t> shape{};
   DType type{};
   std::string why_not{};               // what it holds, if that cannot be read; most is empty then
@@ -35,9 +41,12 @@ struct ZarrArray {
   bool has_prefix = true;  // "c" and a separator stand before them
 };
 
-/// Parses a zarr.json of version 3. Returns nothing if it describes a group. Throws
-/// Error(bad_input).
+/// Parses a zarr.json. Returns nothing if it describes a group. Throws Error(bad_input).
 std::optional<ZarrArray> parse_zarr_header(std::string_view text,
                                            const std::filesystem::path& file);
+
+/// Parses a .zarray; or a .zgroup, and returns nothing. Throws Error(bad_input).
+std::optional<ZarrArray> parse_zarr2_header(std::string_view text,
+                                            const std::filesystem::path& file);
 
 }  // namespace ooc::detail

@@ -53,6 +53,26 @@ std::shared_ptr<const Codec> zstd_codec();
 /// Error(usage) if it is not on this machine.
 std::shared_ptr<const Codec> gzip_codec();
 
+/// Returns the codec of zlib: one stream. Throws as gzip_codec().
+std::shared_ptr<const Codec> zlib_codec();
+
+/// Returns the codec of LZ4: one block. liblz4 is loaded when it is asked for first. Throws
+/// Error(usage) if it is not on this machine.
+std::shared_ptr<const Codec> lz4_codec();
+
+/// Returns the codec of LZ4 with the decoded size, four bytes little-endian, in front of the block.
+/// Throws as lz4_codec().
+std::shared_ptr<const Codec> sized_lz4_codec();
+
+/// Returns the codec of Blosc 1: one frame, which says how its blocks are compressed (by LZ4, zlib
+/// or Zstandard) and shuffled. Libraries are loaded when a frame needs them: decode() throws
+/// Error(usage) if one is not on this machine.
+std::shared_ptr<const Codec> blosc_codec();
+
+/// Returns the codec of bytes that were shuffled: the first ones of all elements, then the second
+/// ones, and so on. `element_bytes` is not 0.
+std::shared_ptr<const Codec> shuffle_codec(std::size_t element_bytes);
+
 /// Returns the codec that verifies and removes a CRC-32C of four bytes behind the others.
 std::shared_ptr<const Codec> crc32c_codec();
 
