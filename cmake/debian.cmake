@@ -33,7 +33,9 @@ set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
 # Loaded when a product of matrices is computed on the CPU.
 set(openblas "libopenblas0-pthread | libopenblas0")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_RECOMMENDS "${openblas}")
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_SUGGESTS libcurl4)  # loaded when a file on a server is opened
+# Loaded when a file on a server is opened, and to decode chunks.
+set(codecs "libzstd1, libdeflate0, liblz4-1")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_SUGGESTS "libcurl4, ${codecs}")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/cmake/debian/triggers)
 set(CPACK_DEBIAN_LIBRARY_DESCRIPTION "out-of-core streaming compute, shared library
 libooc sends files that are larger than memory through computations on the
@@ -56,8 +58,8 @@ CMake and pkg-config find them.")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME ooc-run)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS "${openblas}")
-# rsvg-convert makes PNG files of pictures, libcurl reads files of servers.
-set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "librsvg2-bin, libcurl4")
+# rsvg-convert makes PNG files of pictures, libcurl reads files of servers, the others decode.
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "librsvg2-bin, libcurl4, ${codecs}")
 set(CPACK_DEBIAN_PROGRAM_DESCRIPTION "statistics and products of files larger than memory
 ooc-run sends files that are larger than memory through computations on the
 CPU or a GPU, at the speed of the disk: statistics, histograms, conversions

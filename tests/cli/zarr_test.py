@@ -4,6 +4,7 @@
 import itertools
 import json
 import os
+import struct
 import subprocess
 import unittest
 import zlib
@@ -48,6 +49,20 @@ class ZarrTest(CliTest):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(encode(whole.tobytes()))
 
+    def store2(self, name, array, chunk, encode=bytes, missing=(), **members):
+        """Writes an array of version 2: the chunks of store(), under other names."""
+        self.store(name, array, chunk, encode, missing)
+        place = self.directory / name
+        (place / "zarr.json").unlink()
+        separator = members.get("dimension_separator", ".")
+        for path in [path for path in (place / "c").rglob("*") if path.is_file()]:
+            new = place / separator.join(path.relative_to(place / "c").parts)
+            new.parent.mkdir(parents=True, exist_ok=True)
+            path.rename(new)
+        header = {"zarr_format": 2, "shape": array.shape, "chunks": chunk, "order": "C",
+                  "dtype": array.dtype.str, "fill_value": 0, "filters": None, "compressor": None}
+        (place / ".zarray").write_text(json.dumps(header | members))
+
     def group(self, name):
         (self.directory / name).mkdir(parents=True, exist_ok=True)
         (self.directory / name / "zarr.json").write_text(json.dumps(GROUP))
@@ -75,6 +90,42 @@ class ZarrTest(CliTest):
         expected = FIELD.copy()
         expected[:100, 60:120] = expected[200:] = 7
         self.check_same("m.zarr", expected)
+
+    def test_version_2(self):
+        self.store2("a.zarr", FIELD, (64, 170))
+        self.store2("b.zarr", FIELD, (64, 50), dimension_separator="/")
+        for name in ("a.zarr", "b.zarr", "b.zarr/.zarray"):
+            self.check_same(name, FIELD)
+        self.store2("m.zarr", FIELD, (100, 60), missing=[(1, 1)], fill_value="-Infinity")
+        expected = FIELD.copy()
+        expected[100:200, 60:120] = -np.inf
+        self.check_same("m.zarr", expected)
+        for code in NAMES:
+            array = COUNTS.astype(">" + code)
+            self.store2(f"{code}.zarr", array, (4, 9, 30), fill_value=False if code == "b1" else 0)
+            np.save(self.path("same.npy"), array)
+            self.assertEqual(self.json("reduce", f"{code}.zarr")["result"],
+                             self.json("reduce", "same.npy")["result"], code)
+
+    def test_blosc(self):
+        def frame(data):  # copied, as blosc does with bytes that it cannot compress
+            return struct.pack("<4B3I", 2, 1, 2, 4, len(data), len(data), len(data) + 16) + data
+
+        def shuffled(data):  # one block of one stream, which is as it was
+            data = np.frombuffer(data, "u1").reshape(-1, 4).T.tobytes()
+            return struct.pack("<4B5I", 2, 1, 0x31, 4, len(data), len(data), len(data) + 24, 20,
+                               len(data)) + data
+
+        for name, encode in (("copied", frame), ("shuffled", shuffled)):
+            if name == "shuffled" and not find_library("lz4"):
+                continue
+            self.store(f"{name}3.zarr", FIELD, (64, 50), encode, codecs=[*BYTES, {"name": "blosc"}])
+            self.store2(f"{name}2.zarr", FIELD, (64, 50), encode, compressor={"id": "blosc"})
+            self.check_same(f"{name}3.zarr", FIELD)
+            self.check_same(f"{name}2.zarr", FIELD)
+        self.store2("short.zarr", FIELD, (300, 170), lambda data: frame(data)[:-1],
+                    compressor={"id": "blosc"})
+        self.check_error(3, "reduce", "short.zarr")
 
     def test_other_types_and_orders_of_bytes(self):
         for code in NAMES:
@@ -111,29 +162,28 @@ class ZarrTest(CliTest):
         self.group("s.zarr")
         self.group("s.zarr/sub")
         self.store("s.zarr/sub/field", FIELD, (64, 50))
-        self.store("s.zarr/blosc", FIELD, (300, 170),
-                   codecs=[*BYTES, {"name": "blosc", "configuration": {"cname": "lz4"}}])
+        self.store("s.zarr/lzma", FIELD, (300, 170), codecs=[*BYTES, {"name": "numcodecs.lzma"}])
         document = self.json("info", "s.zarr")
         self.assertEqual(document["input"]["format"], "zarr")
         arrays = {array["name"]: array for array in document["result"]["arrays"]}
-        self.assertEqual(list(arrays), ["blosc", "sub/field"])
+        self.assertEqual(list(arrays), ["lzma", "sub/field"])
         self.assertEqual(arrays["sub/field"]["shape"], [300, 170])
         self.assertEqual(arrays["sub/field"]["bytes"], FIELD.nbytes)
-        self.assertEqual(arrays["blosc"]["why_not"], "holds chunks encoded by 'blosc'")
+        self.assertEqual(arrays["lzma"]["why_not"], "holds chunks encoded by 'numcodecs.lzma'")
         text = self.succeed("info", "s.zarr").stdout
         for words in ("Zarr, 2 arrays", "FILE::NAME", "300 x 170",
-                      "blosc: not read, chunks encoded by 'blosc'"):
+                      "lzma: not read, chunks encoded by 'numcodecs.lzma'"):
             self.assertIn(words, text)
         self.assertEqual(self.json("info", "s.zarr::sub/field")["input"]["array"], "sub/field")
 
     def test_which_array(self):
         self.group("s.zarr")
         self.store("s.zarr/field", FIELD, (64, 50))
-        self.store("s.zarr/blosc", FIELD, (300, 170), codecs=[*BYTES, {"name": "blosc"}])
+        self.store2("s.zarr/delta", FIELD, (300, 170), filters=[{"id": "delta"}])
         self.check_error(2, "reduce", "s.zarr")
         self.check_error(2, "reduce", "s.zarr::fiel")
         self.check_error(2, "reduce", "s.zarr::../s.zarr/field")
-        self.check_error(3, "reduce", "s.zarr::blosc")
+        self.check_error(3, "reduce", "s.zarr::delta")
         self.check_error(3, "reduce", "s.zarr::field", "--dtype", "f8")
         self.check_error(2, "reduce", "s.zarr::field", "--offset", 8)
 
@@ -156,6 +206,8 @@ class ZarrTest(CliTest):
         (self.directory / "empty.zarr").mkdir()
         self.check_error(3, "reduce", "empty.zarr")
         (self.directory / "empty.zarr/.zgroup").write_text('{"zarr_format": 2}')
+        self.check_error(3, "reduce", "empty.zarr")
+        (self.directory / "empty.zarr/.zarray").write_text('{"zarr_format": 2}')
         self.check_error(3, "reduce", "empty.zarr")
 
     def test_a_stream_is_no_store(self):

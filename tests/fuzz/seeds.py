@@ -5,6 +5,7 @@ inputs in corpus.tar.xz were found by fuzzing."""
 import json
 import struct
 import sys
+import zlib
 from pathlib import Path
 
 CORPUS = Path(sys.argv[1])
@@ -189,6 +190,57 @@ def zarr(chunk=b"", **members):
     return json.dumps(header, separators=(",", ":")).encode() + b"\0" + chunk
 
 
+def zarr2(chunk=b"", **members):
+    """Returns a .zarray of 3 x 5 numbers, with other members, and the file of the first chunk."""
+    header = {"zarr_format": 2, "shape": [3, 5], "chunks": [2, 4], "dtype": "|u1", "order": "C",
+              "fill_value": 0, "filters": None, "compressor": None} | members
+    return json.dumps(header, separators=(",", ":")).encode() + b"\0" + chunk
+
+
+def blosc(data, flags, element_bytes=1, block_bytes=None, blocks=(), version=2):
+    """Returns a frame of these bytes: their copy or, if there are blocks, made of these."""
+    place, starts = 16 + 4 * len(blocks), b""
+    for block in blocks:
+        starts += struct.pack("<I", place)
+        place += len(block)
+    body = starts + b"".join(blocks) if blocks else data
+    return struct.pack("<4B3I", version, 1, flags, element_bytes, len(data),
+                       block_bytes or len(data), 16 + len(body)) + body
+
+
+def stream(data):
+    return struct.pack("<I", len(data)) + data
+
+
+def sized(data, frame):
+    return struct.pack("<H", len(data)) + frame
+
+
+def lz4(data):
+    return bytes([0xF0, len(data) - 15]) + data
+
+
+TEXT = bytes(range(64)) * 4
+BLOSC = {
+    "good_copy": sized(TEXT, blosc(TEXT, 2)),
+    "good_lz4": sized(TEXT, blosc(TEXT, 0x31, 4, blocks=[stream(lz4(TEXT))])),
+    "good_bits": sized(TEXT, blosc(TEXT, 0x34, 4, blocks=[stream(lz4(TEXT))])),
+    "good_split": sized(TEXT, blosc(TEXT, 0x21, 2, blocks=[stream(lz4(TEXT[:128])) +
+                                                             stream(TEXT[:128])])),
+    "good_blocks": sized(TEXT, blosc(TEXT, 0x31, 8, 100, [stream(lz4(TEXT[:100])),
+                                                          stream(TEXT[:100]), stream(TEXT[:56])])),
+    "zlib": sized(b"abc", blosc(b"abc", 0x70, blocks=[stream(zlib.compress(b"abc"))])),
+    "zstd": sized(b"abc", blosc(b"abc", 0x90, blocks=[stream(bytes.fromhex(
+        "28b52ffd2003190000616263"))])),
+    "blosclz": sized(TEXT, blosc(TEXT, 0x10, blocks=[b""])),
+    "snappy": sized(TEXT, blosc(TEXT, 0x50, blocks=[b""])),
+    "version_5": sized(TEXT, blosc(TEXT, 2, version=5)),
+    "block_of_1": sized(TEXT, blosc(TEXT, 0x30, 1, 1, [stream(b"x")] * 256)),
+    "start_beyond": sized(b"abc", blosc(b"abc", 0x30, blocks=[stream(b"")])[:-8] + b"\xff" * 8),
+    "header_only": sized(TEXT, blosc(TEXT, 0x30)[:16]),
+}
+
+
 def shard(*places, location="end", codecs=("bytes",)):
     """Returns members and a file of a shard of 2 x 2 chunks, with an index."""
     index = b"".join(struct.pack("<QQ", *place) for place in places)
@@ -213,7 +265,16 @@ ZARR = {
     "good_checksum": zarr(bytes(8) + bytes.fromhex("aa36918c"), codecs=["bytes", "crc32c"]),
     "zstd": zarr(b"\x28\xb5\x2f\xfd", codecs=["bytes", "zstd"]),
     "gzip": zarr(b"\x1f\x8b\x08", codecs=["bytes", "gzip"]),
-    "blosc": zarr(codecs=["bytes", "blosc"]),
+    "blosc": zarr(blosc(bytes(range(8)), 2), codecs=["bytes", "blosc"]),
+    "blosclz": zarr(codecs=["bytes", {"name": "blosc", "configuration": {"cname": "blosclz"}}]),
+    "good_2": zarr2(bytes(range(8))),
+    "good_2_blosc": zarr2(blosc(bytes(range(8)), 2), compressor={"id": "blosc", "cname": "lz4"}),
+    "good_2_date": zarr2(bytes(64), dtype="<M8[ns]", fill_value=None),
+    "good_2_shuffle": zarr2(bytes(8), filters=[{"id": "shuffle", "elementsize": 4}]),
+    "good_2_struct": zarr2(bytes(40), dtype=[["x", "<f4"], ["y", "|u1"]], fill_value="AAAAAAA="),
+    "2_delta": zarr2(filters=[{"id": "delta"}], compressor={"id": "lz4"}),
+    "2_by_columns": zarr2(order="F"),
+    "2_fill": zarr2(fill_value="Infinity", dtype=">f2", dimension_separator="/"),
     "shard_beyond_the_end": zarr(**shard((2**63, 2**63), (2, 2), MISSING, (6, 2))),
     "shard_without_bytes": zarr(**shard((0, 0), (2, 2), MISSING, (6, 2))),
     "shard_in_shard": zarr(**shard(MISSING, codecs=(shard()["codecs"][0],))),
@@ -292,6 +353,8 @@ for name, data in SAFETENSORS.items():
     write("safetensors_header", name, data)
 for name, data in ZARR.items():
     write("zarr", name, data)
+for name, data in BLOSC.items():
+    write("blosc", name, data)
 for number, text in enumerate(DTYPES):
     write("dtype", f"seed_{number:02}", text.encode())
 for number, text in enumerate(SIZES):

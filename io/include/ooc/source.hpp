@@ -50,7 +50,7 @@ enum class FileFormat {
   npy,          ///< a .npy file, whatever its name
   npz,          ///< a .npz file, that is, a zip archive of .npy files, whatever its name
   safetensors,  ///< a safetensors file, whatever its name
-  zarr,         ///< a directory of a Zarr store (version 3), or its zarr.json
+  zarr,         ///< a directory of a Zarr store, or the header in it
   raw,          ///< raw numbers, whatever they look like
 };
 
@@ -247,10 +247,10 @@ class OOC_API Source {
 /// Opens files as one dataset, in the order given. An address (`https://`, `http://`, `s3://`)
 /// names an object on a server, which is read in ranges. Files that are named `.npy` or begin with
 /// its magic bytes (versions 1 to 3; C order unless `format.by_columns`) describe themselves, and
-/// so do .npz and safetensors files, and directories with a zarr.json. Other files are raw: their
-/// type is `format.type`, else the one that their extension names (.f32, .i16, ...), else u1,
-/// unless they look like numbers of another type. A pipe must be the only file, and can be read
-/// once: see Producer.
+/// so do .npz and safetensors files, and Zarr stores. Other files are raw: their type is
+/// `format.type`, else the one that their extension names (.f32, .i16, ...), else u1, unless they
+/// look like numbers of another type. A pipe must be the only file, and can be read once: see
+/// Producer.
 ///
 /// `PATH::NAME` is an array of a file that has several: `model.safetensors::weight`. A file whose
 /// name is the whole text wins; else the text is cut at the last `::` before which there is a file.
