@@ -41,9 +41,9 @@ constexpr std::array<std::string_view, 2> skipped_members{"attributes", "consoli
 
 /// Parses the header of an array. Throws Error(bad_input) if it breaks a rule of the format; notes
 /// why the array cannot be read if it does not.
-class HeaderParser : private ZarrRules {
+class Header3Parser : private ZarrRules {
  public:
-  explicit HeaderParser(const std::filesystem::path& file) : ZarrRules(file) {}
+  explicit Header3Parser(const std::filesystem::path& file) : ZarrRules(file) {}
 
   std::optional<ZarrArray> parse(const Json& root) {
     if (optional_member(root, "zarr_format") != 3) fail("zarr_format to be 3");
@@ -169,7 +169,7 @@ class HeaderParser : private ZarrRules {
 
 std::optional<ZarrArray> parse_zarr_header(std::string_view text,
                                            const std::filesystem::path& file) {
-  return HeaderParser(file).parse(parse_json(text, skipped_members, file));
+  return Header3Parser(file).parse(parse_json(text, skipped_members, file));
 }
 
 }  // namespace ooc::detail
