@@ -18,18 +18,14 @@
 #include <vector>
 
 #include "io/expect_error.hpp"
+#include "io/little_endian.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc::detail {
 namespace {
 
 using test::expect_error;
-
-std::string little(std::uint64_t number, int bytes) {
-  std::string text;
-  for (int i = 0; i < bytes; ++i) text += static_cast<char>(number >> (8 * i));
-  return text;
-}
+using test::little;
 
 /// Returns a frame of zstd that says its size, with blocks that are not compressed.
 std::string zstd(const std::string& data, std::size_t block = 1000) {

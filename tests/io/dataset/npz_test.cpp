@@ -16,18 +16,14 @@
 
 #include "io/dataset/npy_text.hpp"
 #include "io/expect_error.hpp"
+#include "io/little_endian.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc::detail {
 namespace {
 
 using test::expect_error;
-
-std::string little(std::uint64_t number, int bytes) {
-  std::string text;
-  for (int i = 0; i < bytes; ++i) text += static_cast<char>(number >> (8 * i));
-  return text;
-}
+using test::little;
 
 /// A member as it is written; what is set contradicts what it has.
 struct Member {
@@ -98,8 +94,8 @@ std::string npy(const std::string& descr, std::size_t elements, std::size_t elem
   return test::npy(test::header_of("'" + descr + "'", "False", shape), elements * element_bytes);
 }
 
-const Member one{.name = "one.npy", .content = npy("<f4", 3, 4)};
-const Member two{.name = "two.npy", .content = npy(">i2", 5, 2)};
+const Member first_member{.name = "one.npy", .content = npy("<f4", 3, 4)};
+const Member second_member{.name = "two.npy", .content = npy(">i2", 5, 2)};
 
 class NpzTest : public testing::Test {
  protected:
@@ -122,7 +118,7 @@ class NpzTest : public testing::Test {
 };
 
 TEST_F(NpzTest, AnArrayIsSelectedByItsName) {
-  const std::string file = archive({one, {"notes.txt", "hello"}, two});
+  const std::string file = archive({first_member, {"notes.txt", "hello"}, second_member});
   const Source source = opened(file, "::two");
   EXPECT_EQ(source.type(), parse_dtype(">i2"));
   EXPECT_EQ(source.elements(), 5u);
@@ -136,26 +132,27 @@ TEST_F(NpzTest, AnArrayIsSelectedByItsName) {
   EXPECT_EQ(opened(file, "::one[1:]").elements(), 2u);
   expect_error(ErrorKind::usage, "has 2 arrays", [&] { opened(file); });
   expect_error(ErrorKind::usage, "no array 'three'", [&] { opened(file, "::three"); });
-  EXPECT_EQ(opened(archive({two})).elements(), 5u);
+  EXPECT_EQ(opened(archive({second_member})).elements(), 5u);
 }
 
 TEST_F(NpzTest, IsRecognisedByItsFirstMember) {
-  EXPECT_EQ(open(directory_.write("a.bin", archive({two}))).elements(), 5u);
-  EXPECT_EQ(open(directory_.write("b", archive({{"a.txt", ""}, two})), {.file = FileFormat::npz})
+  EXPECT_EQ(open(directory_.write("a.bin", archive({second_member}))).elements(), 5u);
+  EXPECT_EQ(open(directory_.write("b", archive({{"a.txt", ""}, second_member})),
+                 {.file = FileFormat::npz})
                 .elements(),
             5u);
   expect_error(ErrorKind::bad_input, "zip", [&] {
-    open(directory_.write("b.zip", archive({{"a.txt", std::string(5000, ' ')}, two})));
+    open(directory_.write("b.zip", archive({{"a.txt", std::string(5000, ' ')}, second_member})));
   });
   expect_error(ErrorKind::bad_input, "has no arrays", [&] { opened(archive({})); });
 }
 
 TEST_F(NpzTest, SizesMayHave64Bits) {
-  Member large = two;
+  Member large = second_member;
   large.is_large = true;
-  EXPECT_EQ(opened(archive({one, large}, {.is_large = true}), "::two").elements(), 5u);
-  EXPECT_EQ(opened(archive({one, large}), "::two").elements(), 5u);
-  EXPECT_EQ(opened(archive({one}, {.comment = "PK\5\6 is not the end"})).elements(), 3u);
+  EXPECT_EQ(opened(archive({first_member, large}, {.is_large = true}), "::two").elements(), 5u);
+  EXPECT_EQ(opened(archive({first_member, large}), "::two").elements(), 5u);
+  EXPECT_EQ(opened(archive({first_member}, {.comment = "PK\5\6 is not the end"})).elements(), 3u);
 }
 
 TEST_F(NpzTest, ListsArraysThatAreNotRead) {
@@ -169,9 +166,9 @@ TEST_F(NpzTest, ListsArraysThatAreNotRead) {
             "data that are not understood (is named .npy but does not begin like a .npy file)");
   const std::string cut = npy("<f4", 3, 4).substr(0, 90);
   EXPECT_TRUE(why_not({.name = "a.npy", .content = cut}).find("truncated") != std::string::npos);
-  EXPECT_EQ(
-      opened(archive({one, {.name = "a.npy", .content = "x", .method = 8}}), "::one").elements(),
-      3u);
+  EXPECT_EQ(opened(archive({first_member, {.name = "a.npy", .content = "x", .method = 8}}), "::one")
+                .elements(),
+            3u);
 }
 
 TEST_F(NpzTest, ReadsFortranOrderWhereItIsAccepted) {
@@ -182,26 +179,27 @@ TEST_F(NpzTest, ReadsFortranOrderWhereItIsAccepted) {
 }
 
 TEST_F(NpzTest, RefusesDamagedDirectories) {
-  const std::string good = archive({one, two});
+  const std::string good = archive({first_member, second_member});
   expect_refused("has no directory of a zip archive", good.substr(0, good.size() - 1));
   expect_refused("has no directory of a zip archive", "");
-  expect_refused("is a part of an archive", archive({one}, {.disk = 1}));
-  expect_refused("is not where the archive says", archive({one}, {.offset = 0}));
-  expect_refused("is not where the archive says", archive({one}, {.bytes = 1}));
+  expect_refused("is a part of an archive", archive({first_member}, {.disk = 1}));
+  expect_refused("is not where the archive says", archive({first_member}, {.offset = 0}));
+  expect_refused("is not where the archive says", archive({first_member}, {.bytes = 1}));
   expect_refused("is not where the archive says", "x" + good);
-  expect_refused("ends within an entry", archive({one}, {.members = 2}));
-  expect_refused("is longer than its entries", archive({one, two}, {.members = 1}));
+  expect_refused("ends within an entry", archive({first_member}, {.members = 2}));
+  expect_refused("is longer than its entries",
+                 archive({first_member, second_member}, {.members = 1}));
   expect_refused("no more than a million",
-                 archive({one}, {.members = 1'000'001, .is_large = true}));
+                 archive({first_member}, {.members = 1'000'001, .is_large = true}));
   expect_refused("is not where the archive says",
-                 archive({one}, {.bytes = 1, .offset = ~0ull, .is_large = true}));
+                 archive({first_member}, {.bytes = 1, .offset = ~0ull, .is_large = true}));
 }
 
 TEST_F(NpzTest, RefusesMembersThatContradictTheDirectory) {
   const auto changed = [](const std::function<void(Member&)>& change) {
-    Member member = one;
+    Member member = first_member;
     change(member);
-    return archive({member, two});
+    return archive({member, second_member});
   };
   expect_refused("contradicts the directory", changed([](Member& m) { m.local_name = "two.npy"; }));
   expect_refused("contradicts the directory", changed([](Member& m) { m.local_name = "o.npy"; }));
@@ -209,10 +207,10 @@ TEST_F(NpzTest, RefusesMembersThatContradictTheDirectory) {
   expect_refused("has two different sizes", changed([](Member& m) { m.size = 7; }));
   expect_refused("overlaps what is behind it", changed([](Member& m) { m.size = m.stored = 900; }));
   expect_refused("lies behind the directory", changed([](Member& m) { m.offset = 90'000; }));
-  expect_refused("is there twice", archive({one, one}));
-  Member same = two;
+  expect_refused("is there twice", archive({first_member, first_member}));
+  Member same = second_member;
   same.offset = 0;
-  expect_refused("members that overlap", archive({one, same}));
+  expect_refused("members that overlap", archive({first_member, same}));
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ using test::expect_error;
 using Members = std::map<std::string, std::string>;
 
 /// Returns the header of an array of 3 x 5 bytes in chunks of 2 x 4, with other members.
-std::string header(const Members& others = {}) {
+std::string header_of_2(const Members& others = {}) {
   Members members{{"zarr_format", "2"},  {"shape", "[3, 5]"},    {"chunks", "[2, 4]"},
                   {"dtype", R"("|u1")"}, {"fill_value", "7"},    {"order", R"("C")"},
                   {"filters", "null"},   {"compressor", "null"}, {"ignored", "[{}]"}};
@@ -55,7 +55,7 @@ class Zarr2Test : public testing::Test {
 
   /// Returns why an array with this header is not read; empty if it is.
   std::string why_not(const Members& others) {
-    write(".zarray", header(others));
+    write(".zarray", header_of_2(others));
     const std::filesystem::path path = directory_.path();
     const std::vector<StoredArray> arrays = open_unjudged({&path, 1}, {}).arrays;
     return arrays.empty() ? "" : arrays.front().why_not;
@@ -72,7 +72,7 @@ class Zarr2Test : public testing::Test {
 
 TEST_F(Zarr2Test, ReadsChunksWithAnySeparator) {
   for (const std::string separator : {".", "/"}) {
-    write(".zarray", header({{"dimension_separator", '"' + separator + '"'}}));
+    write(".zarray", header_of_2({{"dimension_separator", '"' + separator + '"'}}));
     write("0" + separator + "0", "abcdefgh");
     write("0" + separator + "1", "ixxxjxxx");
     write("1" + separator + "0", "klmnxxxx");
@@ -90,11 +90,11 @@ TEST_F(Zarr2Test, ReadsChunksWithAnySeparator) {
 }
 
 TEST_F(Zarr2Test, DotsAreTheUsualSeparatorAndScalarsHaveOneChunk) {
-  write(".zarray", header());
+  write(".zarray", header_of_2());
   write("1.1", "xxxxxxxx");
   write(".zattrs", "not looked at");
   EXPECT_EQ(bytes_of(opened()), std::string(14, 7) + "x");
-  write("scalar/.zarray", header({{"shape", "[]"}, {"chunks", "[]"}}));
+  write("scalar/.zarray", header_of_2({{"shape", "[]"}, {"chunks", "[]"}}));
   write("scalar/0", "5");
   EXPECT_EQ(bytes_of(opened("/scalar")), "5");
 }
@@ -102,10 +102,10 @@ TEST_F(Zarr2Test, DotsAreTheUsualSeparatorAndScalarsHaveOneChunk) {
 TEST_F(Zarr2Test, GroupsListTheirArrays) {
   write(".zgroup", R"({"zarr_format": 2})");
   write(".zmetadata", "not looked at");
-  write("b/.zarray", header());
+  write("b/.zarray", header_of_2());
   write("a/.zgroup", R"({"zarr_format": 2})");
-  write("a/x/.zarray", header({{"dtype", R"("<c8")"}}));
-  write("a/y/.zarray", header({{"dtype", R"("|b1")"}, {"fill_value", "true"}}));
+  write("a/x/.zarray", header_of_2({{"dtype", R"("<c8")"}}));
+  write("a/y/.zarray", header_of_2({{"dtype", R"("|b1")"}, {"fill_value", "true"}}));
   write("no/zarr.txt", "");
   const std::filesystem::path path = directory_.path();
   const std::vector<StoredArray> arrays = open_unjudged({&path, 1}, {}).arrays;
@@ -121,7 +121,7 @@ TEST_F(Zarr2Test, GroupsListTheirArrays) {
 }
 
 TEST_F(Zarr2Test, VersionThreeWinsWhereBothAreThere) {
-  write(".zarray", header());
+  write(".zarray", header_of_2());
   write("zarr.json", R"({"zarr_format": 3, "node_type": "array", "shape": [2],
     "data_type": "uint8", "fill_value": 9, "codecs": ["bytes"], "chunk_key_encoding": "v2",
     "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}}})");
@@ -142,10 +142,10 @@ TEST_F(Zarr2Test, FillValues) {
         Case{">M8[ns]", "-9223372036854775808", 0x8000000000000000}, Case{">m8[s]", "3", 3},
         Case{"|b1", "1", 1}, Case{"|b1", "false", 0}, Case{">f2", "1.5", 0x3e00}}) {
     SCOPED_TRACE(std::string(type) + " " + value);
-    write(".zarray", header({{"shape", "[1]"},
-                             {"chunks", "[1]"},
-                             {"dtype", '"' + std::string(type) + '"'},
-                             {"fill_value", value}}));
+    write(".zarray", header_of_2({{"shape", "[1]"},
+                                  {"chunks", "[1]"},
+                                  {"dtype", '"' + std::string(type) + '"'},
+                                  {"fill_value", value}}));
     std::uint64_t found = 0;
     for (const char byte : bytes_of(opened())) {
       found = found << 8 | static_cast<std::uint8_t>(byte);
@@ -155,7 +155,7 @@ TEST_F(Zarr2Test, FillValues) {
   for (const auto& [type, value] : std::map<std::string, std::string>{
            {"|u1", "256"}, {"|i1", "1.5"}, {"<f4", "\"AAAA\""}, {"|b1", "2"}, {"<u2", "true"}}) {
     expect_refused("a fill_value that the dtype can have",
-                   header({{"dtype", '"' + type + '"'}, {"fill_value", value}}));
+                   header_of_2({{"dtype", '"' + type + '"'}, {"fill_value", value}}));
   }
 }
 
@@ -164,7 +164,7 @@ TEST_F(Zarr2Test, Structs) {
                   {"chunks", "[1]"},
                   {"dtype", R"([["x", "<u2"], ["y", "|u1", [2]]])"},
                   {"fill_value", "null"}};
-  write(".zarray", header(members));
+  write(".zarray", header_of_2(members));
   write("1", "abcd");
   ASSERT_TRUE(opened().type()->is_struct());
   EXPECT_EQ(bytes_of(opened()), std::string(4, '\0') + "abcd");
@@ -206,35 +206,36 @@ TEST_F(Zarr2Test, SaysWhyAnArrayIsNotRead) {
 TEST_F(Zarr2Test, RefusesHeadersThatBreakTheRules) {
   expect_refused("is no JSON at byte", "{");
   expect_refused("expected zarr_format to be 2", "[]");
-  expect_refused("expected zarr_format to be 2", header({{"zarr_format", "3"}}));
-  expect_refused("expected the key shape", header({{"shape", ""}}));
-  expect_refused("expected chunks of as many lengths", header({{"chunks", "[2]"}}));
-  expect_refused("expected chunks of as many lengths", header({{"chunks", "[2, 0]"}}));
-  expect_refused("expected order to be C or F", header({{"order", R"("A")"}}));
-  expect_refused("expected a dimension_separator", header({{"dimension_separator", R"("-")"}}));
-  expect_refused("expected dtype to be a text", header({{"dtype", "1"}}));
-  expect_refused("expected dtype to be a text", header({{"dtype", "[]"}}));
-  expect_refused("expected fields with a name", header({{"dtype", R"([["x"]])"}}));
-  expect_refused("expected filters to be a list", header({{"filters", "{}"}}));
-  expect_refused("expected the key id", header({{"compressor", "{}"}}));
-  expect_refused("expected the id of a codec", header({{"compressor", R"({"id": 1})"}}));
+  expect_refused("expected zarr_format to be 2", header_of_2({{"zarr_format", "3"}}));
+  expect_refused("expected the key shape", header_of_2({{"shape", ""}}));
+  expect_refused("expected chunks of as many lengths", header_of_2({{"chunks", "[2]"}}));
+  expect_refused("expected chunks of as many lengths", header_of_2({{"chunks", "[2, 0]"}}));
+  expect_refused("expected order to be C or F", header_of_2({{"order", R"("A")"}}));
+  expect_refused("expected a dimension_separator",
+                 header_of_2({{"dimension_separator", R"("-")"}}));
+  expect_refused("expected dtype to be a text", header_of_2({{"dtype", "1"}}));
+  expect_refused("expected dtype to be a text", header_of_2({{"dtype", "[]"}}));
+  expect_refused("expected fields with a name", header_of_2({{"dtype", R"([["x"]])"}}));
+  expect_refused("expected filters to be a list", header_of_2({{"filters", "{}"}}));
+  expect_refused("expected the key id", header_of_2({{"compressor", "{}"}}));
+  expect_refused("expected the id of a codec", header_of_2({{"compressor", R"({"id": 1})"}}));
   expect_refused("expected elementsize",
-                 header({{"filters", R"([{"id": "shuffle", "elementsize": -1}])"}}));
+                 header_of_2({{"filters", R"([{"id": "shuffle", "elementsize": -1}])"}}));
   expect_refused("a shape of less than 2^64 bytes",
-                 header({{"shape", "[4294967296, 4294967296]"}}));
+                 header_of_2({{"shape", "[4294967296, 4294967296]"}}));
 }
 
 TEST_F(Zarr2Test, FiltersAreUndoneBehindTheCompressor) {
-  write(".zarray", header({{"shape", "[4]"},
-                           {"chunks", "[4]"},
-                           {"filters", R"([{"id": "shuffle", "elementsize": 2}])"}}));
+  write(".zarray", header_of_2({{"shape", "[4]"},
+                                {"chunks", "[4]"},
+                                {"filters", R"([{"id": "shuffle", "elementsize": 2}])"}}));
   write("0", "acbd");
   EXPECT_EQ(bytes_of(opened()), "abcd");
   // The same bytes by Blosc, which copied them.
-  write(".zarray", header({{"shape", "[4]"},
-                           {"chunks", "[4]"},
-                           {"filters", R"([{"id": "shuffle", "elementsize": 2}])"},
-                           {"compressor", R"({"id": "blosc", "cname": "lz4"})"}}));
+  write(".zarray", header_of_2({{"shape", "[4]"},
+                                {"chunks", "[4]"},
+                                {"filters", R"([{"id": "shuffle", "elementsize": 2}])"},
+                                {"compressor", R"({"id": "blosc", "cname": "lz4"})"}}));
   write("0", std::string("\2\1\2\1\4\0\0\0\4\0\0\0\x14\0\0\0", 16) + "acbd");
   EXPECT_EQ(bytes_of(opened()), "abcd");
   write("0", "acbd");
