@@ -198,6 +198,9 @@ TEST_F(CompressionTest, ShortFramesAreOnePiece) {
   ASSERT_NE(array, nullptr);
   EXPECT_TRUE(array->is_regular());
   EXPECT_EQ(array->longest_band(), 21u * 50'000);  // the first multiple that is 1 MiB or more
+  const auto mixed = frames("a.zst", zstd(some_text(100)) + zstd(some_text(5'000'000), 100'000));
+  ASSERT_NE(mixed, nullptr);
+  EXPECT_EQ(mixed->longest_band(), 5'000'000u);
 }
 
 TEST_F(CompressionTest, OtherFilesAreStreams) {
