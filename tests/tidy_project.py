@@ -16,8 +16,9 @@ ROOMS = {
            "src/dataset", "src/pool", "src/engine", "src/http", "src/transfer"],
     "lib": ["src/group", "src/device", "src/observe", "src/checksum", "src/json", "src/sizing",
             "src/pass", "src/ranks", "src/inputs", "src/partials", "src/parts", "src/operators"],
-    "kernels": ["src/base", "src/gemm", "src/histogram", "src/quantile", "src/reduce",
-                "src/convert", "src/split", "src/matmul/plan", "src/matmul", "src/verify"],
+    "kernels": ["src/base", "src/gemm", "src/histogram", "src/quantile", "src/top",
+                "src/reduce", "src/convert", "src/split", "src/matmul/plan", "src/matmul",
+                "src/verify"],
     "apps": ["measure", *(f"ooc-run/{room}" for room in (
         "cli", "manual", "machine", "dataset", "request", "timeline", "rates", "result", "draw",
         "page", "parts", "run", "commands", "info", "doctor", "gen", "bench"))],

@@ -25,6 +25,7 @@
 #include <ooc/split_by.hpp>
 #include <ooc/stats.hpp>
 #include <ooc/target.hpp>
+#include <ooc/top.hpp>
 #include <ooc/write.hpp>
 
 /// All of libooc that needs no Thrust. To write operators, include <ooc/execute.hpp> too.
