@@ -159,7 +159,7 @@ class CudaTopFinder final : public Finder {
 
   /// Sorts all candidates, `most_` of them, by rank and then by place: the sorts are stable.
   void sort(Stream& stream) {
-    sort_by(stream, places_.both, ranks_.both, std::max(std::bit_width(end_), 1));
+    sort_by(stream, places_.both, ranks_.both, static_cast<int>(std::bit_width(end_)));
     sort_by(stream, ranks_.both, places_.both, 8 * static_cast<int>(sizeof(T)));
   }
 
