@@ -32,6 +32,11 @@ constexpr std::array<std::string_view, 3> quantile_examples{
     "ooc-run quantile --q 0.01,0.5,0.99 --method lower --tsv test.f32",
     "ooc-run quantile --nan omit --verify --json test.f32 test.f32",
 };
+constexpr std::array<std::string_view, 3> top_examples{
+    "ooc-run top test.f32    # made by: ooc-run gen -o test.f32 --size 1G",
+    "ooc-run top -k 100 --smallest --tsv test.f32",
+    "ooc-run top -k 3 --verify --json test.f32 test.f32",
+};
 constexpr std::array<std::string_view, 3> merge_examples{
     "ooc-run merge 0.part 1.part    # reduce test.f32 --shard 0/2 -o 0.part, ...",
     "ooc-run merge 1.part 0.part --json",
@@ -114,6 +119,14 @@ constexpr std::array all_commands{
             "are one dataset. --verify reads the data once more and counts what is below and\n"
             "equal to each value found: an independent, slower method. Each pass of a --shard\n"
             "is a round of its own: merge -o joins its parts for --after in the next one."},
+    Command{"top", "FILE... [options]", "largest or smallest values, and their places",
+            FileWords::some, top_examples,
+            "Finds the k largest values, or the smallest, and the index of each, in one pass:\n"
+            "the best value first, equal ones by their index, as nlargest(k, keep=\"first\") of\n"
+            "pandas. The order is that of numbers, with -0 before +0. NaN is counted and left\n"
+            "out. Integers have all digits. Several files are one dataset, in the order\n"
+            "given, and so are indices. --verify reads the data once more and counts the\n"
+            "values that are not behind the last one: an independent, slower method."},
     Command{"merge", "PART... [options]", "join the parts of shards: see --shard", FileWords::some,
             merge_examples,
             "Prints what the command would have printed for all of the data, with the same\n"

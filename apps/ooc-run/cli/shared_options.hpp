@@ -11,14 +11,15 @@
 namespace ooc_run {
 
 // Names of the commands that share options.
-inline constexpr std::string_view folds = "histogram reduce quantile";
-inline constexpr std::string_view runs = "histogram reduce quantile matmul convert split";
-inline constexpr std::string_view readers = "histogram reduce quantile matmul convert split info";
-inline constexpr std::string_view of_elements = "histogram reduce quantile convert split info";
+inline constexpr std::string_view folds = "histogram reduce quantile top";
+inline constexpr std::string_view runs = "histogram reduce quantile top matmul convert split";
+inline constexpr std::string_view readers =
+    "histogram reduce quantile top matmul convert split info";
+inline constexpr std::string_view of_elements = "histogram reduce quantile top convert split info";
 inline constexpr std::string_view workers =
-    "histogram reduce quantile matmul convert split bench gen";
+    "histogram reduce quantile top matmul convert split bench gen";
 inline constexpr std::string_view all =
-    "histogram reduce quantile merge matmul convert split bench info doctor gen";
+    "histogram reduce quantile top merge matmul convert split bench info doctor gen";
 
 inline constexpr std::array shared_options{
     // The data.
@@ -61,13 +62,13 @@ inline constexpr std::array shared_options{
            .argument = "FILE",
            .help = "read the names of the files from FILE, one a line",
            .group = Group::input,
-           .commands = "histogram reduce quantile merge convert split info",
+           .commands = "histogram reduce quantile top merge convert split info",
            .rare = true},
     Option{.name = "null",
            .help = "names end with NUL, as those of find -print0",
            .letter = '0',
            .group = Group::input,
-           .commands = "histogram reduce quantile merge convert split info",
+           .commands = "histogram reduce quantile top merge convert split info",
            .rare = true,
            .needs = "files-from"},
 
@@ -77,7 +78,7 @@ inline constexpr std::array shared_options{
            .help = "{} or cuda:N,M [auto: usable GPU]",
            .values = device_names,
            .group = Group::run,
-           .commands = "histogram reduce quantile matmul convert split info bench",
+           .commands = "histogram reduce quantile top matmul convert split info bench",
            .sets = "Device::kind"},
     Option{.name = "device",
            .argument = "D",
@@ -108,7 +109,7 @@ inline constexpr std::array shared_options{
     Option{.name = "force",
            .help = "replace existing files",
            .group = Group::run,
-           .commands = "histogram reduce quantile merge matmul convert split bench gen",
+           .commands = "histogram reduce quantile top merge matmul convert split bench gen",
            .sets = "Target::replace"},
     Option{.name = "report",
            .argument = "FILE",
@@ -239,7 +240,7 @@ inline constexpr std::array shared_options{
            .argument = "S",
            .help = "fail if a disk does not answer for S seconds",
            .group = Group::tuning,
-           .commands = "histogram reduce quantile merge matmul convert split bench info gen",
+           .commands = "histogram reduce quantile top merge matmul convert split bench info gen",
            .rare = true},
 
     // The output.
@@ -254,7 +255,7 @@ inline constexpr std::array shared_options{
            .help = "print the reasons for automatic choices",
            .letter = 'v',
            .group = Group::output,
-           .commands = "histogram reduce quantile merge matmul convert split bench gen",
+           .commands = "histogram reduce quantile top merge matmul convert split bench gen",
            .rare = true},
     Option{.name = "progress",
            .argument = "MODE",

@@ -20,6 +20,7 @@
 #include "commands/histogram_report.hpp"
 #include "commands/quantile_report.hpp"
 #include "commands/reduce_report.hpp"
+#include "commands/top_report.hpp"
 #include "parts/merged.hpp"
 #include "run/session.hpp"
 
@@ -175,6 +176,7 @@ Outcome join_parts(const MergeRequest& request, const Parts& all) {
   if (merged.statistics) joined.add(*merged.statistics);
   if (merged.histogram) joined.add(*merged.histogram);
   if (merged.quantile) joined.add(*merged.quantile);
+  if (merged.top) joined.add(*merged.top);
   const std::vector<std::byte> bytes = ooc::detail::bytes_of(joined);
   ooc::detail::OutputFile file(request.target, bytes.size(), request.run.side_files.replace);
   file.write(0, bytes);
@@ -289,6 +291,27 @@ Outcome merge_quantiles(const MergeRequest& request, Parts& all, Clock::time_poi
   return outcome;
 }
 
+/// Throws Error(bad_input) if a value is behind the data, which happens only if a part was forged.
+void require_places_in_data(const ooc::Top& found) {
+  const auto is_behind = [&](const ooc::TopValue& each) { return each.index >= found.count; };
+  if (std::ranges::none_of(found.values, is_behind)) return;
+  throw ooc::Error(ooc::ErrorKind::bad_input,
+                   "a saved partial result has its values behind the data");
+}
+
+Outcome merge_top(const MergeRequest& request, const Parts& all, Clock::time_point began) {
+  const ooc::Top found = std::move(*merge(all).top).result();
+  require_places_in_data(found);
+  Outcome outcome;
+  if (request.table) {
+    outcome.document = tsv(found);
+    return outcome;
+  }
+  outcome.document = document_of(request, all, began, describe_top(found),
+                                 {table(found, all.question.type.element), "", why_none(found)});
+  return outcome;
+}
+
 }  // namespace
 
 Outcome run(const MergeRequest& request, const Interrupt& interrupt) {
@@ -303,13 +326,14 @@ Outcome run(const MergeRequest& request, const Interrupt& interrupt) {
   const ooc::HistogramOptions& bins = all.asked;
   HistogramPicture picture(request.run.side_files, bins, request.picture);
   const bool plots = request.run.side_files.plot.has_value();
-  if ((plots || (request.table && !all.search)) && !question.histogram) {
+  if ((plots || (request.table && !all.search && !question.top)) && !question.histogram) {
     throw ooc::Error(
         ooc::ErrorKind::usage,
         fmt::format("--{}: these parts have no histogram", plots ? "plot" : "tsv"),
         {.hint = "reduce --histogram N --range LO:HI --shard I/N counts in bins, too"});
   }
   if (all.search) return merge_quantiles(request, all, began);
+  if (question.top) return merge_top(request, all, began);
   if (question.histogram) picture.begin();
   Merged merged = merge(all);
   Outcome outcome;

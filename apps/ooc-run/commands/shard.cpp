@@ -124,6 +124,7 @@ Question planned_in(const Round& round) {
 
 Task task_of(const ooc::Source& section, const Question& question) {
   if (question.quantile) return quantile_task(section, 1);
+  if (question.top) return top_task(section);
   if (!question.histogram) return reduce_task(section, *question.reduce);
   if (!question.reduce) return histogram_task(section, *question.histogram);
   return summary_task(section, {*question.reduce, *question.histogram});
@@ -132,6 +133,7 @@ Task task_of(const ooc::Source& section, const Question& question) {
 Explanation explanation_of(const RunSettings& settings, const ooc::Source& section,
                            const Question& question) {
   if (question.quantile) return explain_quantile(settings, section, *question.quantile, 1);
+  if (question.top) return explain_top(settings, section, *question.top);
   if (!question.histogram) return explain_reduce(settings, section, *question.reduce);
   if (!question.reduce) return explain_histogram(settings, section, *question.histogram);
   return explain_summary(settings, section, {*question.reduce, *question.histogram});
@@ -171,6 +173,11 @@ ooc::Stats collect(Session& session, const ooc::Source& section, const Round& ro
   const auto& [reduce, histogram] = std::tie(round.asked.reduce, round.asked.histogram);
   if (round.search) {
     auto [part, stats] = round.search->collect(session.coordinator(), section, session.pass());
+    file.add(part);
+    return std::move(stats);
+  }
+  if (const auto& top = round.asked.top) {
+    auto [part, stats] = ooc::collect_top(session.coordinator(), section, *top, session.pass());
     file.add(part);
     return std::move(stats);
   }

@@ -40,6 +40,11 @@ Merged merge(const Parts& all) {
         add(merged.quantile, file, 0, [&](const auto& saved) { return all.search->load(saved); });
         continue;
       }
+      if (question.top) {
+        add(merged.top, file, 0,
+            [&](const auto& saved) { return ooc::load_top(type, *question.top, saved); });
+        continue;
+      }
       if (all.choose_bins()) {
         add(merged.bins, file, 0,
             [&](const auto& saved) { return ooc::load_bins(type, *question.histogram, saved); });

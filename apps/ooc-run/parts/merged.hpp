@@ -2,6 +2,7 @@
 
 #include <ooc/histogram.hpp>
 #include <ooc/quantile.hpp>
+#include <ooc/top.hpp>
 #include <optional>
 
 #include "parts/parts.hpp"
@@ -14,6 +15,7 @@ struct Merged {
   std::optional<ooc::PartialResult<ooc::Statistics>> statistics{};
   std::optional<ooc::PartialResult<ooc::Histogram>> histogram{};
   std::optional<ooc::PartialResult<ooc::QuantileCounts>> quantile{};
+  std::optional<ooc::PartialResult<ooc::Top>> top{};
 };
 
 /// Merges the answers of all parts. Throws ooc::Error.

@@ -93,6 +93,17 @@ ooc::QuantileOptions quantile_in(const Json& json) {
           .nan = nan_policy_in(json)};
 }
 
+Json to_json(const ooc::TopOptions& options) {
+  return {{"k", options.k}, {"smallest", options.smallest}};
+}
+
+ooc::TopOptions top_in(const Json& json) {
+  const Json& k = json.at("k");
+  const bool is_number = k.is_number_unsigned();
+  if (!is_number || k == 0 || k > ooc::max_top) throw bad_question("its number of values is wrong");
+  return {.k = k.get<std::uint64_t>(), .smallest = json.at("smallest").get<bool>()};
+}
+
 Question parsed(const Json& json) {
   Question question{.command = json.at("command").get<std::string>(),
                     .type = ooc::parse_dtype(json.at("dtype").get<std::string>()),
@@ -106,17 +117,22 @@ Question parsed(const Json& json) {
   if (json.contains("reduce")) question.reduce = reduce_in(json.at("reduce"));
   if (json.contains("histogram")) question.histogram = histogram_in(json.at("histogram"));
   if (json.contains("quantile")) question.quantile = quantile_in(json.at("quantile"));
+  if (json.contains("top")) question.top = top_in(json.at("top"));
   return question;
 }
 
 /// Throws Error unless some command of this version asks this question.
 void check(const Question& question) {
-  const auto& [reduce, histogram, quantile] =
-      std::tie(question.reduce, question.histogram, question.quantile);
-  const bool is_reduce = question.command == "reduce" && reduce && !quantile;
-  const bool is_histogram = question.command == "histogram" && !reduce && histogram && !quantile;
-  const bool is_quantile = question.command == "quantile" && !reduce && !histogram && quantile;
-  if ((!is_reduce && !is_histogram && !is_quantile) || question.type.is_struct())
+  const auto& [reduce, histogram, quantile, top] =
+      std::tie(question.reduce, question.histogram, question.quantile, question.top);
+  const std::string& command = question.command;
+  const bool is_reduce = command == "reduce" && reduce && !quantile && !top;
+  const bool is_one =
+      reduce.has_value() + histogram.has_value() + quantile.has_value() + top.has_value() == 1;
+  const bool is_other =
+      is_one && ((command == "histogram" && histogram) || (command == "quantile" && quantile) ||
+                 (command == "top" && top));
+  if ((!is_reduce && !is_other) || question.type.is_struct())
     throw bad_question("no command of this version asks it");
   rounds_of(question);  // throws for invalid bins and quantiles
 }
@@ -136,6 +152,7 @@ Json to_json(const Question& question) {
   if (question.reduce) json["reduce"] = to_json(*question.reduce);
   if (question.histogram) json["histogram"] = to_json(*question.histogram);
   if (question.quantile) json["quantile"] = to_json(*question.quantile);
+  if (question.top) json["top"] = to_json(*question.top);
   return json;
 }
 

@@ -5,6 +5,7 @@
 #include <ooc/dtype.hpp>
 #include <ooc/histogram.hpp>
 #include <ooc/quantile.hpp>
+#include <ooc/top.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,6 +28,7 @@ struct Question {
   std::optional<ooc::ReduceOptions> reduce{};        // statistics are wanted
   std::optional<ooc::HistogramOptions> histogram{};  // bins are wanted
   std::optional<ooc::QuantileOptions> quantile{};    // quantiles are wanted
+  std::optional<ooc::TopOptions> top{};              // the best values are wanted
 };
 
 Json to_json(const Question& question);

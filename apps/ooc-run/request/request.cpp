@@ -101,6 +101,22 @@ QuantileRequest read_quantile(const Arguments& arguments) {
   return request;
 }
 
+std::uint64_t parse_k(std::string_view text) {
+  const std::uint64_t k = positive_count(text);
+  if (k <= ooc::max_top) return k;
+  refuse_usage(fmt::format("{} values", k), fmt::format("at most {} are found", ooc::max_top));
+}
+
+TopRequest read_top(const Arguments& arguments) {
+  TopRequest request{.run = read_run_settings(arguments),
+                     .top = {},
+                     .table = arguments.has("tsv"),
+                     .shard = read_shard(arguments)};
+  request.top.k = arguments.get("k", parse_k).value_or(request.top.k);
+  request.top.smallest = arguments.has("smallest");
+  return request;
+}
+
 MergeRequest read_merge(const Arguments& arguments) {
   return {.run = read_run_settings(arguments),
           .target = arguments.get("output", parse_output).value_or(""),
@@ -191,6 +207,7 @@ Request parse(const Arguments& arguments) {
   if (command == "histogram") return read_histogram(arguments);
   if (command == "reduce") return read_reduce(arguments);
   if (command == "quantile") return read_quantile(arguments);
+  if (command == "top") return read_top(arguments);
   if (command == "merge") return read_merge(arguments);
   if (command == "convert") return read_convert(arguments);
   if (command == "split") {

@@ -9,6 +9,7 @@
 #include <ooc/quantile.hpp>
 #include <ooc/reduce.hpp>
 #include <ooc/target.hpp>
+#include <ooc/top.hpp>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -45,6 +46,13 @@ struct ReduceRequest {
 struct QuantileRequest {
   RunSettings run;
   ooc::QuantileOptions quantile;
+  bool table = false;  // with tabs, instead of text
+  std::optional<Shard> shard{};
+};
+
+struct TopRequest {
+  RunSettings run;
+  ooc::TopOptions top;
   bool table = false;  // with tabs, instead of text
   std::optional<Shard> shard{};
 };
@@ -101,9 +109,9 @@ struct GenRequest {
   bool explain = false;
 };
 
-using Request =
-    std::variant<HistogramRequest, ReduceRequest, QuantileRequest, ConvertRequest, SplitRequest,
-                 MatmulRequest, MergeRequest, BenchRequest, InfoRequest, DoctorRequest, GenRequest>;
+using Request = std::variant<HistogramRequest, ReduceRequest, QuantileRequest, TopRequest,
+                             ConvertRequest, SplitRequest, MatmulRequest, MergeRequest,
+                             BenchRequest, InfoRequest, DoctorRequest, GenRequest>;
 
 /// Parses the values of all options and refuses values that must not be combined. Opens no file.
 /// Throws Error(usage).

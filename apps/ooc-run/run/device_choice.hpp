@@ -39,6 +39,7 @@ Task reduce_task(const ooc::Source& source, const ooc::ReduceOptions& options);
 Task summary_task(const ooc::Source& source, const ooc::SummaryOptions& options);
 /// `passes`: 1 for a round of shards, else quantile_passes().
 Task quantile_task(const ooc::Source& source, std::size_t passes);
+Task top_task(const ooc::Source& source);
 Task convert_task(const ooc::Source& source);
 Task split_task(const ooc::Source& source);
 

@@ -225,6 +225,13 @@ Explanation explain_quantile(const RunSettings& settings, const ooc::Source& sou
   return explanation;
 }
 
+Explanation explain_top(const RunSettings& settings, const ooc::Source& source,
+                        const ooc::TopOptions& options) {
+  return explain_run(settings, top_task(source), [&](ooc::DeviceKind device) {
+    return ooc::dry_run_top(settings.options, device, source, options, wanted_of(settings));
+  });
+}
+
 Explanation explain_convert(const RunSettings& settings, const ooc::Source& source,
                             const ooc::Target& target) {
   return explain_run(settings, convert_task(source), [&](ooc::DeviceKind device) {

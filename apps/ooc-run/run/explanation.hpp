@@ -8,6 +8,7 @@
 #include <ooc/source.hpp>
 #include <ooc/split_by.hpp>
 #include <ooc/target.hpp>
+#include <ooc/top.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -50,6 +51,8 @@ Explanation explain_summary(const RunSettings& settings, const ooc::Source& sour
 /// `passes`: 1 for a round of shards, else quantile_passes().
 Explanation explain_quantile(const RunSettings& settings, const ooc::Source& source,
                              const ooc::QuantileOptions& options, std::size_t passes);
+Explanation explain_top(const RunSettings& settings, const ooc::Source& source,
+                        const ooc::TopOptions& options);
 Explanation explain_convert(const RunSettings& settings, const ooc::Source& source,
                             const ooc::Target& target);
 Explanation explain_split(const RunSettings& settings, const ooc::Source& source,

@@ -53,7 +53,7 @@ TEST(Help, OfTuningHasEachRareOptionOnce) {
     if (line.find("--") == std::string::npos) continue;
     EXPECT_TRUE(seen.insert(section + line.substr(line.find("--"))).second) << line;
   }
-  EXPECT_NE(tuning_help().find("\nhistogram reduce quantile matmul convert split info:\n"),
+  EXPECT_NE(tuning_help().find("\nhistogram reduce quantile top matmul convert split info:\n"),
             std::string::npos);
 }
 

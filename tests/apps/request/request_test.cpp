@@ -89,6 +89,21 @@ TEST(RequestTest, ReduceCountsInBinsOnlyIfAsked) {
   EXPECT_TRUE(request.reduce.exact);
 }
 
+TEST(RequestTest, TopFindsTheLargestUnlessAskedForTheSmallest) {
+  const auto plain = read<TopRequest>("top", {"x"});
+  EXPECT_EQ(plain.top.k, ooc::TopOptions{}.k);
+  EXPECT_FALSE(plain.top.smallest);
+  EXPECT_FALSE(plain.table);
+  const auto request = read<TopRequest>("top", {"x", "-k", "1M", "--smallest", "--tsv"});
+  EXPECT_EQ(request.top.k, 1u << 20);
+  EXPECT_TRUE(request.top.smallest);
+  EXPECT_TRUE(request.table);
+  EXPECT_EQ(read<TopRequest>("top", {"x", "-k16777216"}).top.k, ooc::max_top);
+  for (const char* word : {"0", "16777217", "-1", "x"}) {
+    EXPECT_THROW(read<TopRequest>("top", {"x", "-k", word}), ooc::Error) << word;
+  }
+}
+
 TEST(RequestTest, AnOutputHasTheTypeOfItsEndingOrOption) {
   EXPECT_EQ(read<ConvertRequest>("convert", {"x", "-o", "y.f32"}).type,
             ooc::DType{ooc::ElementType::f4});
