@@ -13,9 +13,11 @@
 #include <ooc/matmul.hpp>
 #include <ooc/quantile.hpp>
 #include <ooc/reduce.hpp>
+#include <ooc/top.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -127,6 +129,36 @@ nb::tuple quantile(const Input& input, std::vector<double> q, const std::string&
   return nb::make_tuple(values, RunStats{std::move(stats)});
 }
 
+template <class T>
+nb::bytes bytes_of(const std::vector<T>& values) {
+  return nb::bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+}
+
+/// Returns values as numbers of 8 bytes, their code, and the indices.
+nb::tuple top(const Input& input, std::uint64_t k, bool smallest, const Machine& machine,
+              const nb::object& progress) {
+  const ooc::TopOptions options{.k = k, .smallest = smallest};
+  auto [found, stats] = run_on(input, machine, progress,
+                               [&](ooc::Coordinator& coordinator, const ooc::PassOptions& pass) {
+                                 return ooc::top(coordinator, *input.source, options, pass);
+                               });
+  std::vector<std::uint64_t> indices;
+  for (const ooc::TopValue& each : found.values) indices.push_back(each.index);
+  return ooc::visit(input.source->element(), [&]<class T>(std::type_identity<T>) {
+    using Integer = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+    using Number = std::conditional_t<ooc::is_floating<T>, double, Integer>;
+    std::vector<Number> values;
+    for (const ooc::TopValue& each : found.values) {
+      if constexpr (ooc::is_floating<T>)
+        values.push_back(each.value.value());
+      else
+        values.push_back(static_cast<Number>(std::get<ooc::int128>(each.value)));
+    }
+    const char* const code = ooc::is_floating<T> ? "f8" : std::is_signed_v<T> ? "i8" : "u8";
+    return nb::make_tuple(bytes_of(values), code, bytes_of(indices), RunStats{std::move(stats)});
+  });
+}
+
 ooc::BinRule rule_of(const std::string& name) {
   constexpr std::array rules{ooc::BinRule::sqrt, ooc::BinRule::sturges, ooc::BinRule::scott};
   const auto found = std::ranges::find(ooc_run::bin_rule_names, name);
@@ -189,10 +221,6 @@ nb::tuple histogram(const Input& input, const nb::object& bins, const nb::object
         if (both) counted.stats = *both += counted.stats;
         return counted;
       });
-  const auto bytes_of = [](const auto& values) {
-    return nb::bytes(reinterpret_cast<const char*>(values.data()),
-                     values.size() * sizeof(values[0]));
-  };
   return nb::make_tuple(bytes_of(found.counts), bytes_of(found.edges), found.below, found.above,
                         found.nan, found.count, RunStats{std::move(stats)});
 }
@@ -292,6 +320,10 @@ void bind_passes(nb::module_& module) {
              nb::sig("def quantile(input: Input, q: Sequence[float], method: str, omit_nan: bool, "
                      "machine: Machine, progress: object | None) -> tuple[list[int | float | "
                      "None], RunStats]"));
+  module.def("top", top, nb::arg("input"), nb::arg("k"), nb::arg("smallest"), nb::arg("machine"),
+             nb::arg("progress").none(),
+             nb::sig("def top(input: Input, k: int, smallest: bool, machine: Machine, progress: "
+                     "object | None) -> tuple[bytes, str, bytes, RunStats]"));
   module.def("histogram", histogram, nb::arg("input"), nb::arg("bins"), nb::arg("range").none(),
              nb::arg("logarithmic"), nb::arg("machine"), nb::arg("progress").none(),
              nb::sig("def histogram(input: Input, bins: int | str | Sequence[float], range: "

@@ -50,6 +50,7 @@ from ._statistics import (
     var,
 )
 from ._stream import Chunk, Resident, Stream, Zip, resident, stream, zip
+from ._top import top
 from ._writer import Writer, writer
 from ._ooc import end_calls as _end_calls
 from ._ooc import version as __version__
@@ -98,6 +99,7 @@ __all__ = [
     "std",
     "stream",
     "sum",
+    "top",
     "var",
     "writer",
     "zip",

@@ -95,7 +95,7 @@ TEST(RequestTest, TopFindsTheLargestUnlessAskedForTheSmallest) {
   EXPECT_FALSE(plain.top.smallest);
   EXPECT_FALSE(plain.table);
   const auto request = read<TopRequest>("top", {"x", "-k", "1M", "--smallest", "--tsv"});
-  EXPECT_EQ(request.top.k, 1u << 20);
+  EXPECT_EQ(request.top.k, 1'000'000u);
   EXPECT_TRUE(request.top.smallest);
   EXPECT_TRUE(request.table);
   EXPECT_EQ(read<TopRequest>("top", {"x", "-k16777216"}).top.k, ooc::max_top);
