@@ -161,11 +161,12 @@ TEST_F(NpzTest, ListsArraysThatAreNotRead) {
   EXPECT_EQ(why_not({.name = "a.npy", .content = "x", .method = 14}),
             "numbers compressed by method 14");
   EXPECT_EQ(why_not({.name = "a.npy", .content = "x", .flags = 1}), "encrypted numbers");
-  EXPECT_EQ(why_not({.name = "a.npy", .content = npy("|O", 2, 8)}), "Python objects ('|O')");
+  EXPECT_EQ(why_not({.name = "a.npy", .content = npy("|O", 2, 8)}),
+            "pickled Python objects ('|O')");
   EXPECT_EQ(why_not({.name = "a.npy", .content = "no array"}),
             "data that are not understood (is named .npy but does not begin like a .npy file)");
-  const std::string cut = npy("<f4", 3, 4).substr(0, 90);
-  EXPECT_TRUE(why_not({.name = "a.npy", .content = cut}).find("truncated") != std::string::npos);
+  const std::string why = why_not({.name = "a.npy", .content = npy("<f4", 3, 4).substr(0, 75)});
+  EXPECT_TRUE(why.starts_with("data that are not understood (is truncated")) << why;
   EXPECT_EQ(opened(archive({first_member, {.name = "a.npy", .content = "x", .method = 8}}), "::one")
                 .elements(),
             3u);

@@ -135,8 +135,8 @@ TEST_F(SliceTest, RefusesWhatIsNotThere) {
 }
 
 TEST_F(SliceTest, RefusesOtherTexts) {
-  for (const std::string slice : {"[]", "[a]", "[1;2]", "[1:2:3:4]", "[1,]", "[1:2]]", "[,1]",
-                                  "[..., 1]", "[99999999999999999999]", "[1.5]", "[1 2]"}) {
+  for (const std::string slice : {"[]", "[a]", "[1;2]", "[1,]", "[1:2]]", "[,1]", "[..., 1]",
+                                  "[99999999999999999999]", "[1.5]", "[1 2]"}) {
     SCOPED_TRACE(slice);
     expect_error(ErrorKind::usage, "is no slice", [&] { sliced("(10,)", 10, slice); });
   }
