@@ -36,8 +36,14 @@ std::string text_of(std::span<const std::uint64_t> shape) {
   return text.empty() ? "a single number" : text;
 }
 
-/// Refuses raw operands without a shape, all of them at once.
+/// Refuses raw operands without a shape, all of them at once, and streams.
 void require_shapes(const ooc::Source& a, const ooc::Source& b, const MatmulRequest& request) {
+  for (const ooc::Source* const matrix : {&a, &b}) {
+    if (!matrix->is_produced()) continue;
+    throw ooc::Error(ooc::ErrorKind::bad_input,
+                     matrix->name() + ": can be read once, and a product reads it again",
+                     {.hint = "decompress it"});
+  }
   const bool unknown_a = a.has_format(ooc::FileFormat::raw) && !request.shape_a;
   const bool unknown_b = b.has_format(ooc::FileFormat::raw) && !request.shape_b;
   const auto name = [](const ooc::Source& matrix) { return ooc::detail::path_of(matrix).string(); };

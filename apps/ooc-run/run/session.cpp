@@ -51,14 +51,15 @@ void refuse_of_streams(const RunSettings& settings, const std::string& name) {
     throw ooc::Error(ooc::ErrorKind::usage, name + ": " + what, {.hint = hint});
   };
   const ooc::Format& format = settings.format;
+  const std::string save_it = is_stream(name) ? "save it to a file" : "decompress it";
   if (format.type && format.type->is_struct()) {
     refuse("this command takes elements of one type", "save a field to a file");
   }
   if (settings.explain) {
-    refuse("--explain reads no data, and only its data say what a stream is", "save it to a file");
+    refuse("--explain reads no data, and only its data say what a stream is", save_it);
   }
   if (settings.verify) {
-    refuse("--verify reads the data again, and a stream can be read once", "save it to a file");
+    refuse("--verify reads the data again, and a stream can be read once", save_it);
   }
 }
 

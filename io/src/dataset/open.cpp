@@ -122,6 +122,17 @@ Source open_compressed(File file, Compression compression, Format format) {
   return open_stream(decoded(read_file(std::move(file)), compression), format, {}, {});
 }
 
+/// Returns a file that is decoded from beginning to end as its encoded bytes.
+Opened described_stream(File file, Compression compression) {
+  const std::uint64_t bytes = file.size();
+  std::vector<File> files;
+  files.push_back(std::move(file));
+  return {.source = SourceAccess::of_files(std::move(files), {{0, 0, bytes}}, DType{}),
+          .signature = FileSignature{std::string(name_of(compression)),
+                                     "it is one stream, which is read once"},
+          .is_readable = false};
+}
+
 Error one_stream(const File& file, Compression compression) {
   const std::string name(name_of(compression));
   return {ErrorKind::bad_input,
@@ -148,9 +159,10 @@ Opened open_files(std::span<const std::filesystem::path> paths, const Format& fo
     const auto compression = asks_for_bytes ? std::nullopt : compression_of(file);
     if (auto frames = compression ? find_frames(file, *compression) : nullptr) {
       file = File::of_pieces(std::move(frames));
-    } else if (compression && judges) {
+    } else if (compression) {
       if (paths.size() > 1 || !selector.name.empty()) throw one_stream(file, *compression);
-      return {.source = open_compressed(std::move(file), *compression, format)};
+      if (judges) return {.source = open_compressed(std::move(file), *compression, format)};
+      return described_stream(std::move(file), *compression);
     }
     builder.add(std::move(file), selector.name);
   }
