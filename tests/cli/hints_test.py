@@ -58,7 +58,7 @@ class HintsTest(CliTest):
 
     def test_values_of_a_few(self):
         self.check({
-            "reduce a.f32 --dtype flaot32": 2, "reduce a.f32 --input-format npz": 2,
+            "reduce a.f32 --dtype flaot32": 2, "reduce a.f32 --input-format npx": 2,
             "convert a.f32 -o b.npy --to fp16": 2, "reduce a.f32 --nan omitt": 2,
             "reduce a.f32 --device gpu": 2, "reduce a.f32 --engine uirng": 2,
             "reduce a.f32 --direct on": 2, "reduce a.f32 --progress plian": 2,

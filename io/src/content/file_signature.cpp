@@ -18,7 +18,7 @@ struct Known {
 };
 
 constexpr auto decompress = "decompress it first"sv;
-constexpr auto unzip = "take the .npy files out of it: unzip"sv;
+constexpr auto unzip = "take its files out: unzip"sv;
 constexpr auto unpack = "unpack it first: tar -x"sv;
 constexpr auto export_it = "save the array as .npy first"sv;
 constexpr auto samples = "save its samples as .npy first"sv;
@@ -36,8 +36,8 @@ constexpr std::array known{
     Known{"LZIP\x01"sv, "lzip", decompress},
     Known{"\xff\x06\x00\x00sNaPpY"sv, "Snappy", decompress},
     Known{"b2frame\0"sv, "Blosc", decompress, nullptr, 2},
-    Known{"PK\x03\x04"sv, "zip (as .npz is)", unzip, is_zip},
-    Known{"PK\x05\x06"sv, "zip (as .npz is)", unzip, is_zip},  // an empty archive
+    Known{"PK\x03\x04"sv, "zip", unzip, is_zip},
+    Known{"PK\x05\x06"sv, "zip", unzip, is_zip},  // an empty archive
     Known{"Rar!\x1a\x07"sv, "RAR", decompress},
     Known{"ustar"sv, "tar", unpack, is_tar, 257},
     Known{"MATLAB 7.3 MAT-file"sv, "MATLAB 7.3", export_it},
