@@ -276,7 +276,7 @@ class OOC_API Source {
 [[nodiscard]] OOC_API Source open(const std::filesystem::path& path, const Format& format = {});
 /// Opens the data of a producer in the same way: data that begin like a .npy file are one, and
 /// other formats are refused. Reads the beginning, until `stop` is requested. `format.type` is
-/// required unless the data are a .npy file:
+/// required unless the data are a .npy file, or the producer's name ends like a file of a type:
 ///
 ///     const ooc::Source input = ooc::open(ooc::read_descriptor(STDIN_FILENO, "the input"));
 [[nodiscard]] OOC_API Source open(std::unique_ptr<Producer> producer, const Format& format = {},

@@ -105,21 +105,16 @@ Source open_stream(std::unique_ptr<Producer> stream, const Format& format,
     }
   }
   require_numbers(beginning, format);
-  if (!format.type) throw untyped(*stream, stop);
+  const std::string ending = ending_of(beginning.path());
+  const auto named = type_of_ending(ending);
+  if (!format.type && !named) throw untyped(*stream, stop);
+  const DType type = format.type ? *format.type : DType{*named};
   const bool has_ended = beginning.has_ended();
   auto all = rest_of(std::move(stream), beginning.take(), has_ended);
-  Source source = SourceAccess::of_producer(
-      selected(std::move(all), format, ooc::size_of(*format.type)), *format.type, row_shape);
-  source.type_reason = "asked for";
+  Source source = SourceAccess::of_producer(selected(std::move(all), format, ooc::size_of(type)),
+                                            type, row_shape);
+  source.type_reason = format.type ? "asked for" : "from " + ending;
   return source;
-}
-
-/// Opens a file that is decoded from beginning to end.
-Source open_compressed(File file, Compression compression, Format format) {
-  if (!format.type) {
-    if (const auto named = type_of_ending(ending_of(file.path()))) format.type = DType{*named};
-  }
-  return open_stream(decoded(read_file(std::move(file)), compression), format, {}, {});
 }
 
 /// Returns a file that is decoded from beginning to end as its encoded bytes.
@@ -161,7 +156,10 @@ Opened open_files(std::span<const std::filesystem::path> paths, const Format& fo
       file = File::of_pieces(std::move(frames));
     } else if (compression) {
       if (paths.size() > 1 || !selector.name.empty()) throw one_stream(file, *compression);
-      if (judges) return {.source = open_compressed(std::move(file), *compression, format)};
+      if (judges) {
+        auto stream = decoded(read_file(std::move(file)), *compression);
+        return {.source = open_stream(std::move(stream), format, {}, {})};
+      }
       return described_stream(std::move(file), *compression);
     }
     builder.add(std::move(file), selector.name);
