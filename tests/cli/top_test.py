@@ -133,7 +133,7 @@ class TopTest(CliTest):
         data = RANDOM.normal(0, 3, 6 * TILE + 5)
         data[[3, 9]] = np.nan
         self.write("x.f64", data)
-        for words in (["-k", "1000"], ["-k", "5"], ["-k", "500000", "--smallest"]):
+        for words in (["-k", "1000"], ["-k", "5"], ["-k", "3000", "--smallest"]):
             whole = self.json("top", "x.f64", *words)["result"]
             for count in (1, 9):  # of 9, some are empty
                 with self.subTest(words=words, count=count):
@@ -144,9 +144,12 @@ class TopTest(CliTest):
                     self.assertEqual(self.json("merge", *parts)["result"], whole)
                     self.succeed("merge", *parts[:2], "-o", "some.part", "--force")
                     self.assertEqual(self.json("merge", "some.part", *parts[2:])["result"], whole)
+        self.check_error(2, "merge", *parts[:2])
+        words = ["-k", "500000"]  # more than there are
+        for i, part in enumerate(parts):
+            self.succeed("top", "x.f64", *words, "--shard", f"{i}/9", "-o", part, "--force")
         table = self.succeed("merge", *parts, "--tsv").stdout
         self.assertEqual(table, self.succeed("top", "x.f64", *words, "--tsv").stdout)
-        self.check_error(2, "merge", *parts[:2])
         self.succeed("top", "x.f64", "-k", "7", "--shard", "0/9", "-o", "other.part")
         self.check_error(2, "merge", "other.part", *parts[1:3])
 
