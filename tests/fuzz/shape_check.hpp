@@ -3,6 +3,7 @@
 #include <ooc/detail/file/file.hpp>
 
 #include <cstdint>
+#include <vector>
 
 #include "dataset/formats/formats.hpp"
 #include "input.hpp"
@@ -19,6 +20,21 @@ inline void require_shape(const StoredArray& found, const File& file) {
     if (!empty) require((bytes *= length) <= file.size(), "no more elements than fit in the file");
   }
   require(found.bytes == (empty ? 0 : bytes), "as many bytes as the shape says");
+}
+
+/// Requires that arrays lie in the file behind its first `header` bytes, do not have more bytes
+/// than there are and, if they can be read, have the size of their shape.
+inline void require_places(const std::vector<StoredArray>& found, const File& file,
+                           std::uint64_t header) {
+  std::uint64_t all = 0;
+  for (const StoredArray& array : found) {
+    require(array.offset >= header && array.offset <= file.size() &&
+                array.bytes <= file.size() - array.offset,
+            "an array is in the file");
+    all += array.bytes;
+    if (array.why_not.empty()) require_shape(array, file);
+  }
+  require(all == 0 || all <= file.size() - header, "arrays do not overlap");
 }
 
 }  // namespace ooc::detail::fuzz
