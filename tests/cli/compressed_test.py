@@ -150,6 +150,18 @@ class CompressedTest(CliTest):
         self.write("x.npz.gz", bgzip(content.getvalue()))
         self.assertEqual(self.json("reduce", "x.npz.gz::x")["result"], self.plain["result"])
 
+    def test_shapes_are_kept(self):
+        content = io.BytesIO()
+        np.save(content, FIELD)
+        self.write("x.npy.gz", gzip.compress(content.getvalue()))
+        self.succeed("convert", "x.npy.gz", "-o", "x.npy", "--to", "f8")
+        np.testing.assert_array_equal(np.load(self.path("x.npy")), FIELD.astype("f8"))
+        self.write("y.npy.gz", bgzip(content.getvalue()))
+        np.save(self.path("b.npy"), FIELD[:30].T)
+        self.succeed("matmul", "y.npy.gz[:50]", "b.npy", "-o", "c.npy", "--verify")
+        np.testing.assert_allclose(np.load(self.path("c.npy")), FIELD[:50] @ FIELD[:30].T,
+                                   rtol=1e-4, atol=1e-4)
+
     def test_damage_is_found(self):
         data = bytearray(bgzip(RAW))
         data[len(data) // 2] ^= 1
@@ -158,11 +170,14 @@ class CompressedTest(CliTest):
         data = bytearray(gzip.compress(RAW))
         data[len(data) // 2] ^= 1
         self.write("y.f32.gz", bytes(data))
-        self.refuse(3, "damaged", "reduce", "y.f32.gz")
+        self.refuse(3, "cannot be decoded", "reduce", "y.f32.gz")
 
     def test_other_bytes_are_not_decoded(self):
         self.write("x.f32.gz", RAW)  # a server may have decompressed it
-        self.check_same("x.f32.gz")
+        self.check_error(3, "reduce", "x.f32.gz")
+        self.check_same("x.f32.gz", "--input-format", "raw")
+        self.write("t.f32.gz", gzip.compress(b"1.5 2.5\n" * 1000))
+        self.refuse(3, "looks like text", "reduce", "t.f32.gz")
         self.write("y.f32.gz", bgzip(RAW)[:4096])
         self.succeed("reduce", "y.f32.gz", "--input-format", "raw")
         self.check_error(2, "convert", "x.f32", "-o", "c.f32.gz", "--to", "f4")

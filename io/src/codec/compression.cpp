@@ -43,7 +43,8 @@ class DecodedProducer final : public Producer {
     }
     const bool is_end = left.size() == room.size() && !stop.stop_requested();
     if (is_end && !decoder_->is_between_frames()) {
-      throw Error(ErrorKind::bad_input, name() + ": ends within its compressed data");
+      throw Error(ErrorKind::bad_input, name() + ": ends within its compressed data",
+                  {.why = "a frame has no end, so the file may be cut off"});
     }
     return room.size() - left.size();
   }
@@ -57,8 +58,8 @@ class DecodedProducer final : public Producer {
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::bad_input) throw;
       const std::uint64_t place = read_ - input_.size();
-      throw Error(error.kind(),
-                  name() + ": is damaged near byte " + std::to_string(place) + ": " + error.what());
+      throw Error(error.kind(), name() + ": cannot be decoded behind byte " + std::to_string(place),
+                  {.why = error.what()});
     }
   }
 
@@ -91,8 +92,17 @@ std::optional<Compression> compression_of(const File& file) {
   if (!named) return {};
   constexpr std::uint64_t magic_bytes = 4;
   std::string bytes(std::min(file.size(), magic_bytes), '\0');
-  if (!bytes.empty()) read_exactly(file, 0, std::as_writable_bytes(std::span(bytes)));
-  return begins_like(*named, bytes) ? named : std::nullopt;
+  if (bytes.empty()) return {};
+  read_exactly(file, 0, std::as_writable_bytes(std::span(bytes)));
+  if (begins_like(*named, bytes)) return named;
+  const std::string ending = file.path().extension().string();
+  throw Error(
+      ErrorKind::bad_input,
+      file.path().string() + ": is named " + ending + " but does not begin like such a file",
+      {.path = file.path(),
+       .why = "its bytes would be read as numbers",
+       .hint = "if it was decompressed already, leave " + ending + " out of its name",
+       .remedies = {{RemedyAction::set, "Format::file", "raw"}}});
 }
 
 std::unique_ptr<Producer> decoded(std::unique_ptr<Producer> encoded, Compression compression) {

@@ -14,8 +14,9 @@ namespace ooc::detail {
 /// Returns "zstd", "gzip" or "lz4".
 std::string_view name_of(Compression compression) noexcept;
 
-/// Returns the format in which a file is compressed, as its ending and its first bytes say: .zst,
-/// .gz, .bgz or .lz4. Nothing if they do not agree. Throws Error(input).
+/// Returns the format in which a file is compressed, as its ending says: .zst, .gz, .bgz or .lz4.
+/// Nothing for other endings and empty files. Throws Error: `bad_input` if its first bytes are of
+/// no such file, `input`.
 std::optional<Compression> compression_of(const File& file);
 
 /// Returns a file that is compressed in frames as its decoded bytes, which are read in any order,

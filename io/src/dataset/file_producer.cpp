@@ -16,7 +16,7 @@ class FileProducer final : public Producer {
     const std::uint64_t bytes = std::min<std::uint64_t>(room.size(), file_.size() - place_);
     if (bytes != 0) read_exactly(file_, place_, room.first(bytes));
     place_ += bytes;
-    if (bytes == 0) file_.check_unchanged();
+    file_.check_unchanged();  // each time: what reads may need no more
     return bytes;
   }
 

@@ -131,11 +131,10 @@ Opened described_stream(File file, Compression compression) {
 Error one_stream(const File& file, Compression compression) {
   const std::string name(name_of(compression));
   return {ErrorKind::bad_input,
-          file.path().string() + ": is one stream of " + name,
+          file.path().string() + ": is one stream of " + name + ", or cut off",
           {.path = file.path(),
            .why = "it is read once, from beginning to end, and not in parts or as one of several",
-           .hint = "decompress it, or compress it in frames: " +
-                   std::string(compression == Compression::gzip ? "bgzip" : "pzstd")}};
+           .hint = "decompress it, or compress it in blocks by bgzip"}};
 }
 
 Opened open_files(std::span<const std::filesystem::path> paths, const Format& format, bool judges) {

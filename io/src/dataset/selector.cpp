@@ -22,8 +22,11 @@ constexpr std::array endings{".safetensors"sv, ".npz"sv};  // of files of severa
 std::size_t end_of_file(std::string_view path) {
   std::size_t found = std::string_view::npos;
   for (const std::string_view ending : endings) {
-    const std::size_t at = path.find(std::string(ending) + "::");
-    if (at != std::string_view::npos) found = std::min(found, at + ending.size());
+    for (const std::string_view compressed : {"", ".zst", ".gz", ".bgz", ".lz4"}) {
+      const std::string file = std::string(ending) + std::string(compressed);
+      const std::size_t at = path.find(file + "::");
+      if (at != std::string_view::npos) found = std::min(found, at + file.size());
+    }
   }
   return found;
 }
@@ -48,7 +51,14 @@ Selector selector_of_address(const std::string& text) {
 
 Selector selector_of(const std::filesystem::path& whole) {
   const std::string text = whole.string();
-  if (text.find("://") != std::string::npos) return selector_of_address(text);
+  if (const std::size_t scheme = text.find("://"); scheme != std::string::npos) {
+    Selector found = selector_of_address(text);
+    const std::string path = found.path.string();
+    const std::size_t at = path.rfind('[');  // a host may be in brackets, too
+    const bool has_slice = found.name.empty() && path.ends_with(']') && at != std::string::npos &&
+                           path.find('/', scheme + 3) < at;
+    return has_slice ? Selector{path.substr(0, at), path.substr(at)} : found;
+  }
   if (is_there(whole)) return {whole, {}};
   for (std::size_t at = text.rfind("::"); at != std::string::npos && at != 0;
        at = text.rfind("::", at - 1)) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -37,7 +38,7 @@ class SliceParser {
         break;
       }
       ranges.push_back(range());
-    } while (accept(','));
+    } while (accept(',') && !left_.starts_with(']'));  // a comma may be the last
     expect(']');
     if (!left_.empty()) fail();
     return ranges;
@@ -74,8 +75,11 @@ class SliceParser {
     std::int64_t number = 0;
     const char* const end = left_.data() + left_.size();
     const auto [rest, failed] = std::from_chars(left_.data(), end, number);
-    if (failed == std::errc::result_out_of_range) fail();
-    if (failed != std::errc{}) return {};
+    if (failed == std::errc::invalid_argument) return {};
+    if (failed == std::errc::result_out_of_range) {  // beyond the ends of any array
+      using Limits = std::numeric_limits<std::int64_t>;
+      number = left_.front() == '-' ? Limits::min() : Limits::max();
+    }
     left_.remove_prefix(static_cast<std::size_t>(rest - left_.data()));
     return number;
   }
@@ -158,20 +162,21 @@ StoredArray slice_of(StoredArray array, std::string_view slice, const std::files
   }
   std::vector<std::uint64_t> shape;
   std::uint64_t first = 0;
-  bool has_several = false;  // indices in a dimension before, so that others must be complete
+  bool has_several = false, has_gaps = false;  // indices in a dimension before, and behind those
   for (std::size_t i = 0; i < array.shape.size(); ++i) {
     const std::uint64_t length = array.shape[i];
     const IndexRange range = i < ranges.size() ? ranges[i] : IndexRange{};
     const RecordRange indices = indices_of(range, length, path);
-    if (has_several && indices.count != length) {
-      throw Error(ErrorKind::usage, path.string() + ": " + std::string(slice) + " has gaps",
-                  {.path = path,
-                   .why = "the elements of a slice must be stored one after another",
-                   .hint = "take whole rows, as [2:4] does"});
-    }
+    has_gaps |= has_several && indices.count != length;
     has_several |= indices.count != 1;
     first = first * length + indices.first;
     if (!range.is_one) shape.push_back(indices.count);
+  }
+  if (has_gaps && std::ranges::find(shape, 0u) == shape.end()) {
+    throw Error(ErrorKind::usage, path.string() + ": " + std::string(slice) + " has gaps",
+                {.path = path,
+                 .why = "the elements of a slice must be stored one after another",
+                 .hint = "take whole rows, as [2:4] does"});
   }
   const std::size_t element_bytes = ooc::size_of(array.type);
   array.bytes = product_of(shape, element_bytes).value_or(0);  // no more than before

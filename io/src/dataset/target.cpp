@@ -214,11 +214,13 @@ void detail::require_written_format(const std::filesystem::path& path) {
       ".txt",   ".xlsx", ".xz",  ".zarr", ".zip",     ".zst"};
   const std::string ending = lower_case(path.extension().string());
   if (std::ranges::find(other, ending) == other.end()) return;
-  throw Error(ErrorKind::usage,
-              path.string() + ": only raw values and .npy files are written, no " + ending,
-              {.path = path,
-               .hint = std::filesystem::path(path).replace_extension(".npy").string() +
-                       ", which NumPy and others read"});
+  throw Error(
+      ErrorKind::usage,
+      path.string() + ": only raw values and .npy files are written, no " + ending,
+      {.path = path,
+       .hint =
+           std::filesystem::path(path).replace_extension("").replace_extension(".npy").string() +
+           ", which NumPy and others read"});
 }
 
 std::vector<std::byte> detail::npy_header(const DType& type, std::span<const std::uint64_t> shape) {

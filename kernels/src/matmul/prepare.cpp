@@ -66,11 +66,13 @@ Problem problem_of(const Region& block, std::uint64_t inner, const Types& types)
           .product_bytes = size_of(types.product.element)};
 }
 
-/// Chooses the engine for remote files if either file is remote; otherwise direct I/O if either
-/// file allows it. The reader then decides for each file. `cached`: fraction of both files.
+/// Chooses the engine for remote files if either file is remote; threads if either needs them;
+/// direct I/O if either file allows it. The reader then decides for each file. `cached`: fraction of
+/// both files.
 IoConfig choose_reads(const Options& limits, const DeviceFacts& device, Workers workers,
                       SourceFacts a, SourceFacts b, double cached) {
   a.cached = b.cached = cached;
+  a.needs_threads = b.needs_threads = a.needs_threads || b.needs_threads;
   const IoConfig of_a = choose_read_config(limits, device, workers, a);
   const IoConfig of_b = choose_read_config(limits, device, workers, b);
   const auto is_remote = [](const IoConfig& config) { return config.engine == EngineKind::http; };

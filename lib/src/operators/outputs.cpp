@@ -77,6 +77,14 @@ Error too_large(const Target& target) {
           {.path = target.path}};
 }
 
+/// Returns the lengths of the rows of a target that has the shape of a source, whose length shows
+/// at its end; nothing for other shapes.
+std::optional<std::vector<std::uint64_t>> rows_of(const Target& target, const Source& source) {
+  if (target.shape.empty() || !std::ranges::equal(target.shape, source.shape())) return {};
+  if (std::ranges::find(target.shape, 0u) != target.shape.end()) return {};
+  return std::vector(target.shape.begin() + 1, target.shape.end());
+}
+
 void require_no_shape(const Target& target) {
   if (target.shape.empty()) return;
   throw Error(ErrorKind::usage,
@@ -139,7 +147,15 @@ OutputFiles::OutputFiles(std::span<const PassInput> inputs, std::span<const Targ
                          std::span<const MadeRecords> made, Purpose purpose,
                          std::span<const SavedOutput> kept)
     : purpose_(is_produced(inputs) ? Purpose::append : purpose), kept_(kept.begin(), kept.end()) {
-  open(records_of(inputs.front()), targets, made, sources_of(inputs));
+  std::vector<Target> all_targets(targets.begin(), targets.end());
+  std::vector<MadeRecords> all_made(made.begin(), made.end());
+  for (std::size_t i = 0; i < targets.size() && purpose != purpose_; ++i) {
+    auto rows = rows_of(targets[i], inputs.front().source);
+    if (!rows) continue;
+    all_made[i].row_shape = std::move(*rows);
+    all_targets[i].shape.clear();
+  }
+  open(records_of(inputs.front()), all_targets, all_made, sources_of(inputs));
 }
 
 OutputFiles::OutputFiles(std::uint64_t records, std::span<const Target> targets,

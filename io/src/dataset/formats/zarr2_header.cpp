@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -72,7 +74,7 @@ class Header2Parser : private ZarrRules {
     }
   }
 
-  NpyDescr descr_of(const Json& dtype) const {
+  NpyDescr descr_of(const Json& dtype) {
     if (dtype.is_string()) return {.code = without_unit(dtype.get<std::string>()), .fields = {}};
     NpyDescr descr;
     if (!dtype.is_array() || dtype.empty()) fail("dtype to be a text, or a list of fields");
@@ -89,13 +91,13 @@ class Header2Parser : private ZarrRules {
   }
 
   /// Returns the integers that dates and time spans are: "<i8" for "<M8[ns]". Other codes stay.
-  static std::string without_unit(std::string code) {
+  std::string without_unit(std::string code) {
     constexpr std::size_t order_bytes = 1;
     const std::string_view kind = std::string_view(code).substr(std::min(code.size(), order_bytes));
     const bool is_time = kind.starts_with("M8") || kind.starts_with("m8");
     const std::string_view unit = is_time ? kind.substr(2) : "";
-    const bool is_known = is_time && (unit.empty() || (unit[0] == '[' && unit.ends_with(']')));
-    return is_known ? code.substr(0, order_bytes) + "i8" : code;
+    is_time_ = is_time && (unit.empty() || (unit[0] == '[' && unit.ends_with(']')));
+    return is_time_ ? code.substr(0, order_bytes) + "i8" : code;
   }
 
   void parse_codecs(const Json& filters, const Json& compressor) {
@@ -112,13 +114,16 @@ class Header2Parser : private ZarrRules {
 
   void parse_fill(const Json& value) {
     const std::size_t bytes = ooc::size_of(array_.type);
+    if (is_time_ && (value.is_null() || value == "NaT")) {
+      return parse_fill(Json(std::numeric_limits<std::int64_t>::min()));  // NumPy's NaT
+    }
     if (value.is_null() || (array_.type.is_struct() && (value == 0 || is_zeros(value, bytes)))) {
       array_.fill.resize(bytes);
       return;
     }
     if (array_.type.is_struct()) return refuse("structs with a fill_value that is not 0");
     auto fill = parse_zarr_fill(whole_number(value), array_.type);
-    if (!fill) fail("a fill_value that the dtype can have");
+    if (!fill) return refuse("elements with a fill_value that they cannot have");
     array_.fill = std::move(*fill);
   }
 
@@ -143,6 +148,8 @@ class Header2Parser : private ZarrRules {
     const bool is_whole = std::abs(number) < most && std::trunc(number) == number;
     return is_whole ? Json(static_cast<std::int64_t>(number)) : value;
   }
+
+  bool is_time_ = false;  // elements are dates or time spans
 };
 
 }  // namespace
