@@ -67,8 +67,8 @@ Problem problem_of(const Region& block, std::uint64_t inner, const Types& types)
 }
 
 /// Chooses the engine for remote files if either file is remote; threads if either needs them;
-/// direct I/O if either file allows it. The reader then decides for each file. `cached`: fraction of
-/// both files.
+/// direct I/O if either file allows it. The reader then decides for each file. `cached`: fraction
+/// of both files.
 IoConfig choose_reads(const Options& limits, const DeviceFacts& device, Workers workers,
                       SourceFacts a, SourceFacts b, double cached) {
   a.cached = b.cached = cached;

@@ -16,8 +16,8 @@ namespace ooc::detail {
 std::unique_ptr<Producer> part_of(std::unique_ptr<Producer> whole, std::uint64_t skip,
                                   std::optional<std::uint64_t> bytes = {});
 
-/// Returns a producer of the bytes of a file. Its fill() throws Error(input_changed) if the file has
-/// changed.
+/// Returns a producer of the bytes of a file. Its fill() throws Error(input_changed) if the file
+/// has changed.
 std::unique_ptr<Producer> read_file(File file);
 
 /// True if the path names a pipe: a FIFO, the path that a shell substitutes for `<(command)`, or
