@@ -185,7 +185,9 @@ class CompressedTest(CliTest):
     def test_info_of_a_stream(self):
         self.write("x.f32.gz", gzip.compress(RAW))
         text = self.succeed("info", "x.f32.gz").stdout
-        self.assertIn("begins like gzip: it is one stream, which is read once", text)
+        for words in ("begins like gzip: it is one stream, which is read once",
+                      "values of uint8 (its bytes, as they are stored)"):
+            self.assertIn(words, text)
         self.assertEqual(self.json("info", "x.f32.gz")["result"]["signature"], "gzip")
 
 

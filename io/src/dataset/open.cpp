@@ -122,7 +122,9 @@ Opened described_stream(File file, Compression compression) {
   const std::uint64_t bytes = file.size();
   std::vector<File> files;
   files.push_back(std::move(file));
-  return {.source = SourceAccess::of_files(std::move(files), {{0, 0, bytes}}, DType{}),
+  Source source = SourceAccess::of_files(std::move(files), {{0, 0, bytes}}, DType{});
+  source.type_reason = "its bytes, as they are stored";
+  return {.source = std::move(source),
           .signature = FileSignature{std::string(name_of(compression)),
                                      "it is one stream, which is read once"},
           .is_readable = false};
