@@ -145,6 +145,7 @@ class TopTest(CliTest):
                     self.succeed("merge", *parts[:2], "-o", "some.part", "--force")
                     self.assertEqual(self.json("merge", "some.part", *parts[2:])["result"], whole)
         self.check_error(2, "merge", *parts[:2])
+        self.check_error(2, "merge", *parts, "--tsv", "--density")
         words = ["-k", "500000"]  # more than there are
         for i, part in enumerate(parts):
             self.succeed("top", "x.f64", *words, "--shard", f"{i}/9", "-o", part, "--force")

@@ -312,6 +312,22 @@ Outcome merge_top(const MergeRequest& request, const Parts& all, Clock::time_poi
   return outcome;
 }
 
+/// Throws Error(usage) for an option that takes bins, if the parts have none.
+void require_bins_for(const MergeRequest& request, const Parts& all) {
+  if (all.question.histogram) return;
+  const auto& table = request.table;
+  const bool has_table = all.search || all.question.top;  // of other values
+  const std::string_view option = request.run.side_files.plot  ? "plot"
+                                  : table && table->density    ? "density"
+                                  : table && table->cumulative ? "cumulative"
+                                  : table && !has_table        ? "tsv"
+                                                               : "";
+  if (option.empty()) return;
+  throw ooc::Error(ooc::ErrorKind::usage,
+                   fmt::format("--{}: these parts have no histogram", option),
+                   {.hint = "reduce --histogram N --range LO:HI --shard I/N counts in bins, too"});
+}
+
 }  // namespace
 
 Outcome run(const MergeRequest& request, const Interrupt& interrupt) {
@@ -325,13 +341,7 @@ Outcome run(const MergeRequest& request, const Interrupt& interrupt) {
   require_all(all, covered);
   const ooc::HistogramOptions& bins = all.asked;
   HistogramPicture picture(request.run.side_files, bins, request.picture);
-  const bool plots = request.run.side_files.plot.has_value();
-  if ((plots || (request.table && !all.search && !question.top)) && !question.histogram) {
-    throw ooc::Error(
-        ooc::ErrorKind::usage,
-        fmt::format("--{}: these parts have no histogram", plots ? "plot" : "tsv"),
-        {.hint = "reduce --histogram N --range LO:HI --shard I/N counts in bins, too"});
-  }
+  require_bins_for(request, all);
   if (all.search) return merge_quantiles(request, all, began);
   if (question.top) return merge_top(request, all, began);
   if (question.histogram) picture.begin();

@@ -4,7 +4,9 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <ooc/detail/codec/encoded_array.hpp>
 #include <ooc/detail/dataset/source_access.hpp>
+#include <ooc/detail/file/file.hpp>
 #include <ooc/dtype.hpp>
 
 namespace ooc_run {
@@ -24,6 +26,10 @@ std::string field_hint(const ooc::Source& source, const ooc::Format& format) {
     return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   };
   const ooc::DType element{field.element, field.swapped};
+  const auto files = ooc::detail::files_of(source);
+  if (files.empty() || files.front().encoded() != nullptr) {  // NumPy cannot map it
+    return fmt::format("save its field {} as an array of its own", quoted(field.name));
+  }
   if (source.has_format(ooc::FileFormat::npz)) {
     const std::string& array = ooc::detail::SourceAccess::array(source);
     return fmt::format("save one field: numpy.save(\"field.npy\", numpy.load({})[{}][{}])",

@@ -29,7 +29,8 @@ void require_passes(const Source& source, std::size_t passes) {
   throw Error(
       ErrorKind::usage,
       source.name() + ": quantiles of this type read it " + std::to_string(passes) + " times",
-      {.why = "it can be read once; only types of one or two bytes take one pass"});
+      {.why = "it can be read once; only types of one or two bytes take one pass",
+       .hint = "save it to a file, or decompress it"});
 }
 
 /// Finds quantiles, and folds the source with other operators in the first pass. There are no

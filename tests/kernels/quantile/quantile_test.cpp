@@ -24,6 +24,7 @@
 #include "support/bits.hpp"
 #include "support/devices.hpp"
 #include "support/merge_parts.hpp"
+#include "support/ordered_values.hpp"
 #include "support/special_values.hpp"
 #include "support/values_file.hpp"
 
@@ -33,22 +34,11 @@
 namespace ooc::detail {
 namespace {
 
-using test::bits_of;
+using test::comes_before;
+using test::expect_element;
 using test::expect_error;
 using test::infinity;
-
-constexpr std::size_t tile = std::size_t{1} << 16;  // shards have whole ones
-
-/// The order of values, with -0 before +0.
-template <class T>
-bool comes_before(T one, T other) {
-  if constexpr (is_floating<T>) {
-    const double a = to_double(one), b = to_double(other);
-    return a == b ? std::signbit(a) && !std::signbit(b) : a < b;
-  } else {
-    return one < other;
-  }
-}
+using test::numbers;
 
 class QuantileTest : public testing::TestWithParam<DeviceKind>, protected test::ValuesFile {
  protected:
@@ -83,16 +73,6 @@ class QuantileTest : public testing::TestWithParam<DeviceKind>, protected test::
     Coordinator coordinator(make_device(DeviceKind::cpu));
     verify_quantile(coordinator, source, options, found);
   }
-
-  template <class T>
-  static void expect_element(const Scalar& found, T expected) {
-    if constexpr (is_floating<T>) {
-      EXPECT_EQ(bits_of(found.value()), bits_of(to_double(expected)));
-    } else {
-      EXPECT_TRUE(std::get<int128>(found) == int128{expected})
-          << to_string(found) << ", not " << to_string(int128{expected});
-    }
-  }
 };
 
 INSTANTIATE_TEST_SUITE_P(Devices, QuantileTest, test::all_devices, test::device_name);
@@ -101,18 +81,6 @@ INSTANTIATE_TEST_SUITE_P(Devices, QuantileTest, test::all_devices, test::device_
 const QuantileOptions some{.q = {0.5, 0, 1, 0.25, 0.999, 0.5, 0.001},
                            .method = QuantileMethod::lower,
                            .nan = NanPolicy::omit};
-
-template <class T>
-std::vector<T> numbers(std::size_t count, const std::function<double(std::size_t)>& number) {
-  std::vector<T> values;
-  for (std::size_t i = 0; i < count; ++i) {
-    if constexpr (std::is_arithmetic_v<T>)
-      values.push_back(static_cast<T>(number(i)));
-    else
-      values.push_back(test::from_bits<T>(static_cast<std::uint64_t>(number(i))));
-  }
-  return values;
-}
 
 TEST_P(QuantileTest, OfEveryTypeAndPatternAreThoseOfSortedValues) {
   constexpr std::size_t count = 30'001;
@@ -221,7 +189,7 @@ TEST_P(QuantileTest, OfSectionsInRoundsAreThoseOfTheWhole) {
       while (!search.is_complete()) {
         std::vector<PartialResult<QuantileCounts>> parts;
         for (std::uint64_t i = 0; i < sections; ++i) {
-          const Source section = shard(source, i, sections, tile);
+          const Source section = shard(source, i, sections, tile_elements);
           parts.push_back(search.load(search.collect(coordinator, section).value.save()));
         }
         search.take(test::merge_parts(std::move(parts), random));
@@ -233,19 +201,19 @@ TEST_P(QuantileTest, OfSectionsInRoundsAreThoseOfTheWhole) {
       }
     }
   };
-  expect_same(source_of(test::varied_values<float>(9 * tile + 77)));
-  expect_same(source_of(test::varied_values<std::int16_t>(3 * tile + 1)));
+  expect_same(source_of(test::varied_values<float>(9 * tile_elements + 77)));
+  expect_same(source_of(test::varied_values<std::int16_t>(3 * tile_elements + 1)));
 }
 
 TEST_P(QuantileTest, StatisticsShareTheFirstPass) {
-  const Source source = source_of(test::varied_values<float>(5 * tile + 3));
+  const Source source = source_of(test::varied_values<float>(5 * tile_elements + 3));
   Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 256 * KiB});
   const ReduceOptions omit{.nan = NanPolicy::omit};
   const auto [both, stats] = reduce_with_quantiles(coordinator, source, omit, some);
   const auto& [statistics, quantiles] = both;
   EXPECT_EQ(stats.outcome.passes, quantile_passes(source.element(), some));
   const Statistics expected = reduce(coordinator, source, omit).value;
-  EXPECT_EQ(bits_of(statistics.mean.value()), bits_of(expected.mean.value()));
+  EXPECT_EQ(test::bits_of(statistics.mean.value()), test::bits_of(expected.mean.value()));
   EXPECT_EQ(quantiles.nan, expected.nan);
   EXPECT_EQ(to_string(quantiles.quantiles[1].value), to_string(expected.min));
   EXPECT_EQ(to_string(quantiles.quantiles[2].value), to_string(expected.max));
@@ -263,7 +231,7 @@ Options before_second_pass(std::function<void()> action) {
 }
 
 TEST_P(QuantileTest, GoesOnInThePassThatWasStopped) {
-  const Source source = source_of(test::varied_values<float>(5 * tile));
+  const Source source = source_of(test::varied_values<float>(5 * tile_elements));
   const Quantiles expected = find(source, some).value;
   const test::TempDir dir;
   std::stop_source stop;
@@ -279,7 +247,7 @@ TEST_P(QuantileTest, GoesOnInThePassThatWasStopped) {
 }
 
 TEST_P(QuantileTest, AStoppedRunHasNone) {
-  const Source source = source_of(test::varied_values<float>(5 * tile));
+  const Source source = source_of(test::varied_values<float>(5 * tile_elements));
   std::stop_source stop;
   stop.request_stop();
   const PassOptions wanted{.stop = stop.get_token(), .keep_partial = true};

@@ -24,6 +24,7 @@
 #include "support/bits.hpp"
 #include "support/devices.hpp"
 #include "support/merge_parts.hpp"
+#include "support/ordered_values.hpp"
 #include "support/special_values.hpp"
 #include "support/values_file.hpp"
 #include "top/finder.hpp"
@@ -33,22 +34,11 @@
 namespace ooc::detail {
 namespace {
 
-using test::bits_of;
+using test::comes_before;
+using test::expect_element;
 using test::expect_error;
 using test::infinity;
-
-constexpr std::size_t tile = std::size_t{1} << 16;  // shards have whole ones
-
-/// The order of values, with -0 before +0.
-template <class T>
-bool is_less(T one, T other) {
-  if constexpr (is_floating<T>) {
-    const double a = to_double(one), b = to_double(other);
-    return a == b ? std::signbit(a) && !std::signbit(b) : a < b;
-  } else {
-    return one < other;
-  }
-}
+using test::numbers;
 
 /// Returns the indices of the best values that are not NaN, the best one first.
 template <class T>
@@ -59,20 +49,11 @@ std::vector<std::uint64_t> sorted_indices(const std::vector<T>& values, const To
     if (value == value) indices.push_back(i);
   }
   std::ranges::stable_sort(indices, [&](std::uint64_t a, std::uint64_t b) {
-    return options.smallest ? is_less(values[a], values[b]) : is_less(values[b], values[a]);
+    return options.smallest ? comes_before(values[a], values[b])
+                            : comes_before(values[b], values[a]);
   });
   indices.resize(std::min<std::uint64_t>(indices.size(), options.k));
   return indices;
-}
-
-template <class T>
-void expect_element(const Scalar& found, T expected) {
-  if constexpr (is_floating<T>) {
-    ASSERT_EQ(bits_of(found.value()), bits_of(to_double(expected)));
-  } else {
-    ASSERT_TRUE(std::get<int128>(found) == int128{expected})
-        << to_string(found) << ", not " << to_string(int128{expected});
-  }
 }
 
 /// Expects the best values, and that all elements are counted.
@@ -120,18 +101,6 @@ class TopTest : public testing::TestWithParam<DeviceKind>, protected test::Value
 
 INSTANTIATE_TEST_SUITE_P(Devices, TopTest, test::all_devices, test::device_name);
 
-template <class T>
-std::vector<T> numbers(std::size_t count, const std::function<double(std::size_t)>& number) {
-  std::vector<T> values;
-  for (std::size_t i = 0; i < count; ++i) {
-    if constexpr (std::is_arithmetic_v<T>)
-      values.push_back(static_cast<T>(number(i)));
-    else
-      values.push_back(test::from_bits<T>(static_cast<std::uint64_t>(number(i))));
-  }
-  return values;
-}
-
 TEST_P(TopTest, OfEveryTypeAndPatternAreThoseOfSortedValues) {
   constexpr std::size_t count = 30'001;
   for (const ElementType type : test::all_types) {
@@ -178,7 +147,7 @@ TEST_P(TopTest, OfIntegersKeepAllDigits) {
 }
 
 TEST_P(TopTest, AreTheSameForAnyChunksAndStreams) {
-  const std::vector<float> values = test::varied_values<float>(9 * tile + 77);
+  const std::vector<float> values = test::varied_values<float>(9 * tile_elements + 77);
   const Source source = source_of(values);
   for (const std::size_t chunk : {4 * KiB, 60 * KiB, 256 * KiB, 4 * MiB}) {
     for (const std::size_t streams : {1, 2, 5}) {
@@ -196,7 +165,8 @@ TEST_P(TopTest, OfTheOtherByteOrder) {
   const std::vector<float> values = test::varied_values<float>(50'000);
   std::vector<float> swapped = values;
   for (float& value : swapped) {
-    value = test::from_bits<float>(__builtin_bswap32(static_cast<std::uint32_t>(bits_of(value))));
+    value =
+        test::from_bits<float>(__builtin_bswap32(static_cast<std::uint32_t>(test::bits_of(value))));
   }
   const TopOptions options{.k = 300};
   const Source source = source_of(swapped, true);
@@ -228,19 +198,20 @@ TEST_P(TopTest, OfSectionsAreThoseOfTheWhole) {
     for (const std::uint64_t sections : {1, 3, 40}) {  // of 40, some are empty
       std::vector<PartialResult<Top>> parts;
       for (std::uint64_t i = 0; i < sections; ++i) {
-        const Source section = shard(source, i, sections, tile);
+        const Source section = shard(source, i, sections, tile_elements);
         auto part = collect_top(coordinator, section, options).value;
         parts.push_back(load_top(source.element(), options, part.save()));
       }
       expect_best(test::merge_parts(std::move(parts), random), values, options);
     }
   };
-  expect_same(test::varied_values<float>(9 * tile + 77), {.k = 1000});
-  expect_same(test::varied_values<std::int16_t>(3 * tile + 1), {.k = 5 * tile, .smallest = true});
+  expect_same(test::varied_values<float>(9 * tile_elements + 77), {.k = 1000});
+  expect_same(test::varied_values<std::int16_t>(3 * tile_elements + 1),
+              {.k = 5 * tile_elements, .smallest = true});
 }
 
 TEST_P(TopTest, GoOnWhereTheyWereStopped) {
-  const std::vector<float> values = test::varied_values<float>(5 * tile);
+  const std::vector<float> values = test::varied_values<float>(5 * tile_elements);
   const Source source = source_of(values);
   const test::TempDir dir;
   const TopOptions options{.k = 50};
@@ -267,7 +238,7 @@ TEST_P(TopTest, OfSeveralDevices) {
   devices.push_back(make_device(DeviceKind::cpu));
   devices.front()->bind_to_thread();  // it has started, and takes part
   Coordinator team(std::move(devices), {.chunk_bytes = 256 * KiB});
-  const std::vector<double> values = test::varied_values<double>(40 * tile + 77);
+  const std::vector<double> values = test::varied_values<double>(40 * tile_elements + 77);
   for (const TopOptions options : {TopOptions{.k = 5}, TopOptions{.k = 99'999, .smallest = true}}) {
     expect_best(top(team, source_of(values), options).value, values, options);
   }
