@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <filesystem>
+#include <ooc/detail/base/compressed_name.hpp>
 #include <ooc/detail/content/byte_order.hpp>
 #include <ooc/detail/content/type_guess.hpp>
 #include <ooc/detail/dataset/judgement.hpp>
@@ -21,7 +22,8 @@ std::string doubt_about_ending(const std::filesystem::path& path, std::string_vi
   const auto meant = type_meant_by_ending(path);
   if (!meant || *meant == ooc::DType{ooc::ElementType::u1}) return {};
   return fmt::format("read as bytes, for {} is no ending that names a type; {}{} reads {}",
-                     ooc::ending_of(path), option, dtype_word(*meant), describe_type(*meant));
+                     ooc::detail::ending_of_data(path), option, dtype_word(*meant),
+                     describe_type(*meant));
 }
 
 /// Returns a message if data look like text but are read as bytes, since no type is known. If they
@@ -59,7 +61,7 @@ std::string doubt_about_named(const ooc::Source& source, std::string_view option
 /// Returns a message if the extension names another type than the user.
 std::string doubt_about_asked(const ooc::Source& source, const ooc::Format& format) {
   const std::filesystem::path path = ooc::detail::path_of(source);
-  const auto named = ooc::type_of_ending(ooc::ending_of(path));
+  const auto named = ooc::type_of_ending(ooc::detail::ending_of_data(path));
   if (!format.type || !named || *named == format.type->element) return {};
   return fmt::format("read as {}, as asked; the ending says {}", describe_type(*format.type),
                      ooc::name_of(*named));

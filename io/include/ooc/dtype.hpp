@@ -110,8 +110,8 @@ constexpr std::size_t size_of(ElementType element) {
 /// Returns NumPy's long name: "float32", "uint8"; for bf16 "bfloat16".
 OOC_API std::string_view name_of(ElementType element);
 
-/// Returns the extension of a file in lower case, with its dot: ".npy" for "X.NPY", and for
-/// "x.npy.zst", which is compressed. Empty if it has none.
+/// Returns the extension of a file in lower case, with its dot: ".npy" for "X.NPY". Empty if it has
+/// none.
 OOC_API std::string ending_of(const std::filesystem::path& path);
 
 /// Returns the element type that the extension of a raw file names; empty if it names none.

@@ -5,7 +5,6 @@
 #include <array>
 #include <string>
 
-#include "base/compression_names.hpp"
 #include "base/type_names.hpp"
 
 namespace ooc {
@@ -34,9 +33,7 @@ std::string_view name_of(ElementType element) {
 }
 
 std::string ending_of(const std::filesystem::path& path) {
-  const std::string ending = lower_case(path.extension().string());
-  if (compression_of_ending(ending) && path.stem().has_extension()) return ending_of(path.stem());
-  return ending;
+  return lower_case(path.extension().string());
 }
 
 std::optional<ElementType> type_of_ending(std::string_view ending) {

@@ -1,4 +1,3 @@
-#include <ooc/detail/base/letters.hpp>
 #include <ooc/detail/base/units.hpp>
 #include <ooc/error.hpp>
 
@@ -88,7 +87,7 @@ std::string_view name_of(Compression compression) noexcept {
 }
 
 std::optional<Compression> compression_of(const File& file) {
-  const auto named = compression_of_ending(lower_case(file.path().extension().string()));
+  const auto named = compression_of_ending(ending_of(file.path()));
   if (!named) return {};
   constexpr std::uint64_t magic_bytes = 4;
   std::string bytes(std::min(file.size(), magic_bytes), '\0');

@@ -1,13 +1,12 @@
 #pragma once
 
+#include <ooc/detail/base/compressed_name.hpp>
 #include <ooc/detail/codec/encoded_array.hpp>
 #include <ooc/source.hpp>
 
 #include <memory>
 #include <optional>
 #include <string_view>
-
-#include "base/compression_names.hpp"
 
 namespace ooc::detail {
 

@@ -1,10 +1,10 @@
 #pragma once
 
+#include <ooc/detail/base/compressed_name.hpp>
+
 #include <cstddef>
 #include <memory>
 #include <span>
-
-#include "base/compression_names.hpp"
 
 namespace ooc::detail {
 

@@ -1,3 +1,4 @@
+#include <ooc/detail/base/compressed_name.hpp>
 #include <ooc/detail/dataset/judgement.hpp>
 
 #include <ooc/detail/base/group_digits.hpp>
@@ -35,7 +36,7 @@ std::optional<FileSignature> foreign_format(Beginning& file, const Format& forma
   // Integers may look like text by chance, for example pixels. So trust a type that is given, and
   // an ending that names an integer type. Floats do not consist of text bytes, so an ending that
   // names floats is wrong.
-  const auto named = type_of_ending(ending_of(file.path()));
+  const auto named = type_of_ending(ending_of_data(file.path()));
   if (format.type || (named && !is_float(*named))) return {};
   return text_signature(sample.head, file.path());
 }
@@ -67,8 +68,9 @@ void require_numbers(Beginning& file, const Format& format) {
     remedies.push_back({RemedyAction::set, "Format::offset", std::to_string(*found->data_offset),
                         "where its numbers begin"});
   } else if (found->name == "text") {
-    remedies.push_back(read_as({type_of_ending(ending_of(file.path())).value_or(ElementType::u1)},
-                               "reads its bytes all the same"));
+    remedies.push_back(
+        read_as({type_of_ending(ending_of_data(file.path())).value_or(ElementType::u1)},
+                "reads its bytes all the same"));
   } else {
     remedies.push_back({RemedyAction::set, "Format::offset"});
   }
@@ -81,13 +83,13 @@ void require_numbers(Beginning& file, const Format& format) {
 }
 
 bool type_is_default(const File& file, const Format& format) {
-  return !format.type && !type_of_ending(ending_of(file.path()));
+  return !format.type && !type_of_ending(ending_of_data(file.path()));
 }
 
 void require_known_type(const File& file, Beginning& beginning, const StoredArray& array,
                         const Format& format) {
   // .u8 and .i8 stand for bytes here, and for numbers of eight bytes in NumPy's code.
-  const auto named = type_of_ending(ending_of(file.path()));
+  const auto named = type_of_ending(ending_of_data(file.path()));
   const bool is_known = format.type || (named && ooc::size_of(*named) > 1);
   if (array.bytes == 0 || is_known) return;
   const std::vector<std::byte> sample =

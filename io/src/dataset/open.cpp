@@ -1,3 +1,4 @@
+#include <ooc/detail/base/compressed_name.hpp>
 #include <ooc/detail/dataset/judgement.hpp>
 #include <ooc/detail/dataset/producer.hpp>
 #include <ooc/detail/dataset/source_access.hpp>
@@ -105,7 +106,7 @@ Source open_stream(std::unique_ptr<Producer> stream, const Format& format,
     }
   }
   require_numbers(beginning, format);
-  const std::string ending = ending_of(beginning.path());
+  const std::string ending = ending_of_data(beginning.path());
   const auto named = type_of_ending(ending);
   if (!format.type && !named) throw untyped(*stream, stop);
   const DType type = format.type ? *format.type : DType{*named};

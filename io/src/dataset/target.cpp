@@ -1,5 +1,4 @@
 #include <ooc/detail/base/group_digits.hpp>
-#include <ooc/detail/base/letters.hpp>
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/codec/encoded_array.hpp>
 #include <ooc/detail/dataset/source_access.hpp>
@@ -212,7 +211,7 @@ void detail::require_written_format(const std::filesystem::path& path) {
       ".arrow", ".bgz",  ".bz2", ".csv",  ".gz",      ".h5",          ".hdf5",
       ".json",  ".lz4",  ".mat", ".npz",  ".parquet", ".safetensors", ".tsv",
       ".txt",   ".xlsx", ".xz",  ".zarr", ".zip",     ".zst"};
-  const std::string ending = lower_case(path.extension().string());
+  const std::string ending = ending_of(path);
   if (std::ranges::find(other, ending) == other.end()) return;
   throw Error(
       ErrorKind::usage,

@@ -3,6 +3,7 @@
 #include "dataset/formats/formats.hpp"
 #include "dataset/formats/npy_type.hpp"
 
+#include <ooc/detail/base/compressed_name.hpp>
 #include <ooc/detail/base/letters.hpp>
 #include <ooc/detail/base/units.hpp>
 #include <ooc/detail/dataset/source_access.hpp>
@@ -267,7 +268,7 @@ DType type_of(const std::filesystem::path& file, const NpyDescr& descr, const Fo
 }
 
 bool is_npy(Beginning& file, const Format& /*format*/) {
-  return ending_of(file.path()) == ".npy" || file.first_text(magic.size()) == magic;
+  return ending_of_data(file.path()) == ".npy" || file.first_text(magic.size()) == magic;
 }
 
 std::vector<StoredArray> list_npy(Beginning& file, const Format& format) {

@@ -1,3 +1,4 @@
+#include <ooc/detail/base/compressed_name.hpp>
 #include <ooc/detail/base/utf8.hpp>
 
 #include <algorithm>
@@ -240,7 +241,7 @@ StoredArray array_of(const File& file, const ZipReader& archive, const Member& m
 /// Recognises an archive also by the name of its first member.
 bool is_npz(Beginning& file, const Format& format) {
   if (format.offset != 0) return false;
-  if (ending_of(file.path()) == ".npz") return true;
+  if (ending_of_data(file.path()) == ".npz") return true;
   constexpr std::size_t longest_name = 1024;
   const std::string_view text = file.first_text(local_bytes + longest_name);
   if (text.size() < local_bytes || !text.starts_with(local_magic)) return false;

@@ -1,5 +1,7 @@
 #include "dataset/formats/formats.hpp"
 
+#include <ooc/detail/base/compressed_name.hpp>
+
 #include <utility>
 
 namespace ooc::detail {
@@ -19,7 +21,7 @@ std::vector<StoredArray> list_raw(Beginning& file, const Format& format) {
                     .type_reason = "default for raw files",
                     .offset = format.offset,
                     .bytes = size - format.offset};
-  const std::string extension = ending_of(file.path());
+  const std::string extension = ending_of_data(file.path());
   if (format.type) {
     array.type = *format.type;
     array.type_reason = "asked for";

@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include <ooc/detail/base/compressed_name.hpp>
+
 #include "base/little_endian.hpp"
 #include "base/shape.hpp"
 #include "dataset/formats/formats.hpp"
@@ -222,7 +224,7 @@ void require_no_gaps(Beginning& file, const std::vector<StoredArray>& arrays,
 /// offset skips the header, as it does that of a format that is not parsed.
 bool is_safetensors(Beginning& file, const Format& format) {
   if (format.offset != 0) return false;
-  if (ending_of(file.path()) == ".safetensors") return true;
+  if (ending_of_data(file.path()) == ".safetensors") return true;
   constexpr std::string_view object{"{\""};
   const std::string_view text = file.first_text(length_bytes + object.size());
   if (text.size() < length_bytes || text.substr(length_bytes) != object) return false;
@@ -256,7 +258,7 @@ std::vector<StoredArray> list_safetensors(Beginning& file, const Format& format)
     return list_arrays(file);
   } catch (const Error& error) {
     const bool is_meant =
-        format.file != FileFormat::automatic || ending_of(file.path()) == ".safetensors";
+        format.file != FileFormat::automatic || ending_of_data(file.path()) == ".safetensors";
     if (is_meant) throw;
     ErrorDetails details = error.details();  // other data may begin like it by chance
     details.remedies.push_back({RemedyAction::set, "Format::file", "raw"});
