@@ -32,7 +32,7 @@ inline constexpr std::array shared_options{
            .sets = "Format::type"},
     Option{.name = "input-format",
            .argument = "F",
-           .help = "format: {} [auto]",
+           .help = "kind: {} [auto]",
            .values = format_names,
            .group = Group::input,
            .commands = readers,
