@@ -89,13 +89,13 @@ std::string archive(const std::vector<Member>& members, const End& end = {}) {
          end.comment + end.behind;
 }
 
-std::string npy(const std::string& descr, std::size_t elements, std::size_t element_bytes) {
+std::string npy_of(const std::string& descr, std::size_t elements, std::size_t element_bytes) {
   const std::string shape = "(" + std::to_string(elements) + ",)";
   return test::npy(test::header_of("'" + descr + "'", "False", shape), elements * element_bytes);
 }
 
-const Member first_member{.name = "one.npy", .content = npy("<f4", 3, 4)};
-const Member second_member{.name = "two.npy", .content = npy(">i2", 5, 2)};
+const Member first_member{.name = "one.npy", .content = npy_of("<f4", 3, 4)};
+const Member second_member{.name = "two.npy", .content = npy_of(">i2", 5, 2)};
 
 class NpzTest : public testing::Test {
  protected:
@@ -161,11 +161,11 @@ TEST_F(NpzTest, ListsArraysThatAreNotRead) {
   EXPECT_EQ(why_not({.name = "a.npy", .content = "x", .method = 14}),
             "numbers compressed by method 14");
   EXPECT_EQ(why_not({.name = "a.npy", .content = "x", .flags = 1}), "encrypted numbers");
-  EXPECT_EQ(why_not({.name = "a.npy", .content = npy("|O", 2, 8)}),
+  EXPECT_EQ(why_not({.name = "a.npy", .content = npy_of("|O", 2, 8)}),
             "pickled Python objects ('|O')");
   EXPECT_EQ(why_not({.name = "a.npy", .content = "no array"}),
             "data that are not understood (is named .npy but does not begin like a .npy file)");
-  const std::string why = why_not({.name = "a.npy", .content = npy("<f4", 3, 4).substr(0, 75)});
+  const std::string why = why_not({.name = "a.npy", .content = npy_of("<f4", 3, 4).substr(0, 75)});
   EXPECT_TRUE(why.starts_with("data that are not understood (is truncated")) << why;
   EXPECT_EQ(opened(archive({first_member, {.name = "a.npy", .content = "x", .method = 8}}), "::one")
                 .elements(),
