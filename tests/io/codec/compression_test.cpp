@@ -84,9 +84,9 @@ std::string some_text(std::size_t bytes, unsigned seed = 1) {
 }
 
 /// Gives its bytes in pieces of at most so many.
-class Pieces final : public Producer {
+class GivenBytes final : public Producer {
  public:
-  Pieces(std::string bytes, std::size_t most) : bytes_(std::move(bytes)), most_(most) {}
+  GivenBytes(std::string bytes, std::size_t most) : bytes_(std::move(bytes)), most_(most) {}
 
   std::size_t fill(std::span<std::byte> room, const std::stop_token& stop) override {
     if (stop.stop_requested()) return 0;
@@ -103,7 +103,7 @@ class Pieces final : public Producer {
   std::size_t most_, place_ = 0;
 };
 
-std::string read_all(Producer& producer, std::size_t room_bytes) {
+std::string read_to_end(Producer& producer, std::size_t room_bytes) {
   std::string text, room(room_bytes, '\0');
   for (;;) {
     const std::size_t got = producer.fill(std::as_writable_bytes(std::span(room)), {});
@@ -117,7 +117,7 @@ class CompressionTest : public testing::Test {
   /// Returns the decoded bytes of a stream.
   static std::string decode(const std::string& stream, Compression compression,
                             std::size_t piece = 1 << 20, std::size_t room = 1 << 20) {
-    return read_all(*decoded(std::make_unique<Pieces>(stream, piece), compression), room);
+    return read_to_end(*decoded(std::make_unique<GivenBytes>(stream, piece), compression), room);
   }
 
   std::shared_ptr<const EncodedArray> frames(const std::string& name, const std::string& bytes) {
@@ -166,12 +166,12 @@ TEST_F(CompressionTest, DecodesStreams) {
 
 TEST_F(CompressionTest, StopsWhenAsked) {
   const auto stream =
-      decoded(std::make_unique<Pieces>(zstd(some_text(5000)), 100), Compression::zstd);
+      decoded(std::make_unique<GivenBytes>(zstd(some_text(5000)), 100), Compression::zstd);
   std::stop_source stop;
   stop.request_stop();
   std::string room(5000, '\0');
   EXPECT_EQ(stream->fill(std::as_writable_bytes(std::span(room)), stop.get_token()), 0u);
-  EXPECT_EQ(read_all(*stream, 100).size(), 5000u);
+  EXPECT_EQ(read_to_end(*stream, 100).size(), 5000u);
 }
 
 TEST_F(CompressionTest, ReadsFramesInAnyOrder) {
