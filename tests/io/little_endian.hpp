@@ -5,10 +5,13 @@
 
 namespace ooc::detail::test {
 
-/// Returns a number in so many bytes, the lowest first.
+/// Returns a number in so many bytes, the lowest first. There may be more than the number has.
 inline std::string little(std::uint64_t number, int bytes) {
   std::string text;
-  for (int i = 0; i < bytes; ++i) text += static_cast<char>(number >> (8 * i));
+  for (int i = 0; i < bytes; ++i) {
+    text += static_cast<char>(number);
+    number >>= 8;
+  }
   return text;
 }
 
