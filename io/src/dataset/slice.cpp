@@ -16,7 +16,7 @@ namespace {
 
 /// The indices of one dimension: one index, or those from `begin` up to `end`.
 struct IndexRange {
-  std::optional<std::int64_t> begin{}, end{};
+  std::int64_t begin = 0, end = std::numeric_limits<std::int64_t>::max();
   bool is_one = false;  // `begin`, which drops the dimension
 };
 
@@ -52,15 +52,16 @@ class SliceParser {
   }
 
   IndexRange range() {
-    IndexRange range{.begin = number()};
+    const std::optional<std::int64_t> first = number();
+    IndexRange range{.begin = first.value_or(0)};
     skip_spaces();
     if (!left_.starts_with(':')) {
-      if (!range.begin) fail();
+      if (!first) fail();
       range.is_one = true;
       return range;
     }
     accept(':');
-    range.end = number();
+    range.end = number().value_or(range.end);
     if (accept(':') && number().value_or(1) != 1) {
       throw Error(ErrorKind::usage, path_.string() + ": slices with steps are not read",
                   {.path = path_,
@@ -119,15 +120,14 @@ RecordRange indices_of(const IndexRange& range, std::uint64_t length,
         std::clamp<__int128>(place_of(index, length), 0, static_cast<__int128>(length)));
   };
   if (range.is_one) {
-    const __int128 place = place_of(*range.begin, length);
+    const __int128 place = place_of(range.begin, length);
     if (place < 0 || place >= static_cast<__int128>(length)) {
-      throw not_there(path, "has no index " + std::to_string(*range.begin) + " in a dimension of " +
+      throw not_there(path, "has no index " + std::to_string(range.begin) + " in a dimension of " +
                                 std::to_string(length));
     }
     return {static_cast<std::uint64_t>(place), 1};
   }
-  const std::uint64_t begin = range.begin ? clamped(*range.begin) : 0;
-  const std::uint64_t end = range.end ? clamped(*range.end) : length;
+  const std::uint64_t begin = clamped(range.begin), end = clamped(range.end);
   return {begin, end > begin ? end - begin : 0};
 }
 
