@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace ooc::detail {
@@ -13,6 +14,12 @@ inline std::uint64_t number_in(std::string_view text, std::size_t offset, std::s
     number |= std::uint64_t{static_cast<unsigned char>(text[offset + i])} << (8 * i);
   }
   return number;
+}
+
+/// Returns the number in bytes of memory.
+inline std::uint64_t number_in(std::span<const std::byte> memory, std::size_t offset,
+                               std::size_t bytes) {
+  return number_in({reinterpret_cast<const char*>(memory.data()), memory.size()}, offset, bytes);
 }
 
 }  // namespace ooc::detail

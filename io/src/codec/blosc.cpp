@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/little_endian.hpp"
 #include "codec/unshuffle.hpp"
 
 // A frame of Blosc 1 is a header, the places of the blocks, and the blocks. A block is one stream,
@@ -28,11 +29,7 @@ std::size_t number_at(std::span<const std::byte> frame, std::size_t place) {
   if (place > frame.size() || frame.size() - place < blosc_number_bytes) {
     throw bad_frame("ends within a number");
   }
-  std::size_t number = 0;
-  for (std::size_t i = 0; i < blosc_number_bytes; ++i) {
-    number |= std::to_integer<std::size_t>(frame[place + i]) << (8 * i);
-  }
-  return number;
+  return number_in(frame, place, blosc_number_bytes);
 }
 
 /// Returns the codec of streams by its number in a header.

@@ -2,9 +2,12 @@
 #include <ooc/detail/codec/codec.hpp>
 #include <ooc/error.hpp>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <string>
+
+#include "base/little_endian.hpp"
 
 namespace ooc::detail {
 
@@ -46,10 +49,7 @@ class Lz4Codec final : public Codec {
   static std::span<const std::byte> without_size(std::span<const std::byte> encoded,
                                                  std::size_t decoded_bytes) {
     constexpr std::size_t size_bytes = 4;
-    std::size_t size = 0;
-    for (std::size_t i = 0; i < size_bytes && i < encoded.size(); ++i) {
-      size |= std::to_integer<std::size_t>(encoded[i]) << (8 * i);
-    }
+    const std::uint64_t size = number_in(encoded, 0, std::min(size_bytes, encoded.size()));
     if (encoded.size() < size_bytes || size != decoded_bytes) {
       throw Error(ErrorKind::bad_input, "lz4: is of " + std::to_string(size) + " bytes, not " +
                                             std::to_string(decoded_bytes));

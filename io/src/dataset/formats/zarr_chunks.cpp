@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/little_endian.hpp"
 #include "dataset/formats/formats.hpp"
 
 namespace ooc::detail {
@@ -197,7 +198,9 @@ class ShardReader {
                   std::vector<EncodedArray::Piece>& pieces) const {
     const std::vector<std::byte> index = index_of(shard.file);
     for (std::uint64_t i = 0; i < chunks_; ++i) {
-      const std::uint64_t offset = number_in(index, 2 * i), bytes = number_in(index, 2 * i + 1);
+      constexpr std::size_t number_bytes = 8, entry_bytes = 16;
+      const std::uint64_t offset = number_in(index, i * entry_bytes, number_bytes);
+      const std::uint64_t bytes = number_in(index, i * entry_bytes + number_bytes, number_bytes);
       constexpr std::uint64_t is_missing = std::numeric_limits<std::uint64_t>::max();
       if (offset == is_missing && bytes == is_missing) continue;
       const std::optional<Lengths> indices = indices_of(shard.indices, i);
@@ -225,14 +228,6 @@ class ShardReader {
                            std::string("the index of its chunks is damaged: ") + error.what());
     }
     return index;
-  }
-
-  static std::uint64_t number_in(std::span<const std::byte> index, std::size_t place) {
-    std::uint64_t number = 0;
-    for (std::size_t i = 0; i < sizeof number; ++i) {
-      number |= std::to_integer<std::uint64_t>(index[place * sizeof number + i]) << (8 * i);
-    }
-    return number;
   }
 
   /// Returns the indices of the chunk with a number in its shard; nothing if there is none.
