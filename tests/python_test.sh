@@ -4,7 +4,7 @@
 #
 #   python_test.sh BUILD_DIRECTORY
 set -euo pipefail
-build=$(realpath -- "$1")/python
+build=$(realpath -- "$1")-python
 python=$(cd -- "$(dirname -- "$0")/../python" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -18,10 +18,11 @@ if ! pip tools download --no-deps --dest "$work" nanobind-backend; then
   exit 77
 fi
 
-# A build directory that stays, so that ccache and ninja find what they have compiled.
+# Its objects are those of the build directory beside it, with the same options, so ccache has them.
 CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache} \
   pip tools wheel --no-deps --wheel-dir "$work/dist" --config-settings=build-dir="$build" \
-  --config-settings=cmake.define.OOC_CUDA=OFF "$python"
+  --config-settings=cmake.define.OOC_CUDA=OFF --config-settings=cmake.define.OOC_WERROR=ON \
+  --config-settings=cmake.define.CMAKE_UNITY_BUILD=OFF "$python"
 wheel=("$work"/dist/*.whl)
 echo "${wheel[0]##*/}"
 [[ ${wheel[0]##*/} == ooc-*-cp310-abi3-linux_x86_64.whl ]]

@@ -35,6 +35,7 @@ TESTED_ELSEWHERE = {
     "io/include/ooc/detail/file/extent.hpp": "tests/io/pool/plan_test.cpp",
     "io/include/ooc/detail/base/byte_reader.hpp": "tests/lib/parts/collect_test.cpp",
     "io/include/ooc/detail/base/random_words.hpp": "tests/cli/split_test.py",
+    "io/include/ooc/detail/base/version.hpp": "tests/lib/pass/coordinator_version_test.cpp",
     "io/include/ooc/detail/pool/blocks.hpp": "tests/io/pool/share_test.cpp",
     "io/include/ooc/detail/http/remote_object.hpp": "tests/cli/remote_test.py",
     "io/include/ooc/detail/dataset/sample.hpp": "tests/cli/info_test.py",
