@@ -5,6 +5,7 @@ import numpy as np
 from cli_support import CliTest, main
 
 MATRIX = np.random.default_rng(12).normal(size=(1000, 30)).astype("f4")
+COLUMNS = ("[:, 3]", "[..., -1]", "[5:900, 0]", "[::2, 7]", "[:, 29:30]", "[3, ::4]")
 SLICES = ("[2:5]", "[:]", "[-3:]", "[7]", "[-1, 3:9]", "[10:11, 3:9]", "[5:5]", "[900:2000, :]")
 
 
@@ -24,7 +25,10 @@ class SlicesTest(CliTest):
             part = np.ascontiguousarray(eval(f"MATRIX{text}"))
             self.check_slice("m.npy" + text, part)
             self.check_slice("m.npy::" + text, part)
+        for text in COLUMNS:
+            self.check_slice("m.npy" + text, np.ascontiguousarray(eval(f"MATRIX{text}")))
         np.savez(self.path("m.npz"), MATRIX=MATRIX)
+        self.check_slice("m.npz::MATRIX[:, 4]", MATRIX[:, 4].copy())
         self.check_slice("m.npz::MATRIX[3:99]", MATRIX[3:99])
 
     def test_slices_of_raw_files(self):
@@ -37,6 +41,18 @@ class SlicesTest(CliTest):
         self.assertEqual(document["result"]["count"], 40_000)
         self.assertEqual(document["result"]["max"], float(parts.max()))
         self.assertEqual(document["result"]["argmax"], int(parts.argmax()))
+
+    def test_columns_of_many_types(self):
+        for code in (">f8", "u1", "i2", "f2", "?"):
+            cube = (MATRIX[:900] * 20).reshape(30, 30, 30).astype(code)
+            np.save(self.path("x.npy"), cube)
+            self.check_slice("x.npy[..., 2]", cube[..., 2].copy())
+            self.succeed("reduce", "x.npy[:, 5, 1]", "--verify")
+            found = self.json("reduce", "x.npy[..., 2]", "--axis", "0")["result"]["columns"]
+            wide = cube[..., 2].astype("f8")
+            self.assertEqual([column["max"] for column in found], wide.max(axis=0).tolist())
+        self.succeed("convert", "x.npy[:, 3, 1]", "-o", "c.npy", "--to", "u1")
+        np.testing.assert_array_equal(np.load(self.path("c.npy")), cube[:, 3, 1].astype("u1"))
 
     def test_commands_take_slices(self):
         self.succeed("convert", "m.npy[10:20]", "-o", "c.npy", "--to", "f8")
@@ -59,7 +75,7 @@ class SlicesTest(CliTest):
         self.check_error(2, "merge", "0.part", "2.part")
 
     def test_refusals(self):
-        for text in ("[:, 1]", "[::2]", "[", "[x]", "[]", "[1000]", "[0, 0, 0]"):
+        for text in ("[:, 1:3]", "[::-1]", "[", "[x]", "[]", "[1000]", "[0, 0, 0]"):
             self.check_error(4 if text == "[" else 3 if text in ("[1000]", "[0, 0, 0]") else 2,
                              "reduce", "m.npy" + text)
         self.check_error(4, "reduce", "absent.npy[1:2]")

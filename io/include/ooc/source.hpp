@@ -255,8 +255,8 @@ class OOC_API Source {
 /// `PATH::NAME` is an array of a file that has several: `model.safetensors::weight`. A file whose
 /// name is the whole text wins; else the text is cut at the last `::` before which there is a file.
 /// An address is cut behind `.safetensors` or `.npz`, or behind its query. Of a file that has one
-/// array, the path is enough. A slice behind the name of a file or an array takes a part that is
-/// stored in one piece, as NumPy does: `x.npy[100:200]`, `a.npz::w[-1]`.
+/// array, the path is enough. A slice behind the name of a file or an array takes a part whose
+/// elements are equally far apart, as NumPy does: `x.npy[100:200]`, `a.npz::w[-1]`, `x.npy[:, 3]`.
 ///
 /// Files may be compressed: `x.f32.zst`, `.gz`, `.bgz`, `.lz4`. If all frames of one say how long
 /// they are, it is read in any order; else it must be the only file, and can be read once.

@@ -17,6 +17,7 @@ namespace {
 /// The indices of one dimension: one index, or those from `begin` up to `end`.
 struct IndexRange {
   std::int64_t begin = 0, end = std::numeric_limits<std::int64_t>::max();
+  std::uint64_t step = 1;
   bool is_one = false;  // `begin`, which drops the dimension
 };
 
@@ -26,21 +27,27 @@ class SliceParser {
   SliceParser(std::string_view slice, const std::filesystem::path& path)
       : slice_(slice), left_(slice), path_(path) {}
 
-  /// Returns the indices of the first dimensions; those of the others are complete.
-  std::vector<IndexRange> parse() {
-    expect('[');
+  /// Returns the indices of `dimensions`; those that are not named, behind the others or where
+  /// "..." stands, are complete. Returns more if more are named.
+  std::vector<IndexRange> parse(std::size_t dimensions) {
     std::vector<IndexRange> ranges;
+    std::optional<std::size_t> rest;  // where it stands
+    expect('[');
     do {
       skip_spaces();
-      if (left_.starts_with("...")) {
-        left_.remove_prefix(3);
-        skip_spaces();
-        break;
+      if (!left_.starts_with("...")) {
+        ranges.push_back(range());
+        continue;
       }
-      ranges.push_back(range());
+      if (rest) fail();
+      rest = ranges.size();
+      left_.remove_prefix(3);
     } while (accept(',') && !left_.starts_with(']'));  // a comma may be the last
     expect(']');
     if (!left_.empty()) fail();
+    const std::size_t unnamed = dimensions - std::min(dimensions, ranges.size());
+    const auto place = ranges.begin() + static_cast<std::ptrdiff_t>(rest.value_or(ranges.size()));
+    ranges.insert(place, unnamed, IndexRange{});
     return ranges;
   }
 
@@ -62,12 +69,14 @@ class SliceParser {
     }
     accept(':');
     range.end = number().value_or(range.end);
-    if (accept(':') && number().value_or(1) != 1) {
-      throw Error(ErrorKind::usage, path_.string() + ": slices with steps are not read",
-                  {.path = path_,
-                   .why = "elements that are stored one after another are",
-                   .hint = "leave the step out"});
+    if (!accept(':')) return range;
+    const std::int64_t step = number().value_or(1);
+    if (step < 1) {
+      throw Error(ErrorKind::usage,
+                  path_.string() + ": " + std::to_string(step) + " is no step that is read",
+                  {.path = path_, .hint = "1, 2, 3 and so on are; data are not read backwards"});
     }
+    range.step = static_cast<std::uint64_t>(step);
     return range;
   }
 
@@ -112,9 +121,14 @@ Error not_there(const std::filesystem::path& path, const std::string& problem) {
   return {ErrorKind::bad_input, path.string() + ": " + problem, {.path = path}};
 }
 
+/// Indices in a dimension: `first`, and every `step`th behind it.
+struct Indices {
+  std::uint64_t first, count, step;
+};
+
 /// Returns the indices in a dimension. As in NumPy, an end may lie outside, and one index may not.
-RecordRange indices_of(const IndexRange& range, std::uint64_t length,
-                       const std::filesystem::path& path) {
+Indices indices_of(const IndexRange& range, std::uint64_t length,
+                   const std::filesystem::path& path) {
   const auto clamped = [length](std::int64_t index) {
     return static_cast<std::uint64_t>(
         std::clamp<__int128>(place_of(index, length), 0, static_cast<__int128>(length)));
@@ -125,10 +139,10 @@ RecordRange indices_of(const IndexRange& range, std::uint64_t length,
       throw not_there(path, "has no index " + std::to_string(range.begin) + " in a dimension of " +
                                 std::to_string(length));
     }
-    return {static_cast<std::uint64_t>(place), 1};
+    return {static_cast<std::uint64_t>(place), 1, 1};
   }
   const std::uint64_t begin = clamped(range.begin), end = clamped(range.end);
-  return {begin, end > begin ? end - begin : 0};
+  return {begin, end > begin ? (end - begin - 1) / range.step + 1 : 0, range.step};
 }
 
 /// Gives an array without a shape, as a raw one, that of its elements.
@@ -139,6 +153,45 @@ void require_shape(StoredArray& array, const std::filesystem::path& path) {
                               elements_of(array.type));
   }
   if (array.shape.empty()) array.shape = {array.bytes / element_bytes};
+}
+
+/// Elements of an array: `first`, and every `step`th behind it, so many.
+struct Selection {
+  std::uint64_t first = 0, count = 1, step = 1;
+
+  /// Adds a dimension behind those so far, of `length` indices of which some are taken. Returns
+  /// false if the elements would not all be equally far apart.
+  bool append(const Indices& taken, std::uint64_t length) {
+    const bool is_even =
+        count == 1 || taken.count == 1 || step * length == taken.count * taken.step;
+    first = first * length + taken.first;
+    step = taken.count == 1 ? (count == 1 ? 1 : step * length) : taken.step;
+    count *= taken.count;
+    return is_even;
+  }
+};
+
+/// Places the elements of a selection in records of `step` elements each. Records may begin before
+/// the array, in its file, and end with it. Throws Error(usage) if they would begin before the
+/// file.
+void place_in_records(StoredArray& array, const Selection& selected, std::string_view slice,
+                      const std::filesystem::path& path) {
+  const std::size_t element_bytes = ooc::size_of(array.type);
+  const std::uint64_t elements = array.bytes / element_bytes;
+  const std::uint64_t needed = selected.first + selected.count * selected.step;
+  const std::uint64_t before = needed - std::min(needed, elements);  // of the record's elements
+  const std::uint64_t begin = array.offset + selected.first * element_bytes;
+  if (before * element_bytes > begin) {
+    throw Error(ErrorKind::usage, path.string() + ": " + std::string(slice) + " is not read",
+                {.path = path,
+                 .why = "steps are read as records of " + std::to_string(selected.step) +
+                        " elements, and the last one is not complete",
+                 .hint = "end the slice before it"});
+  }
+  array.record_bytes = selected.step * element_bytes;
+  array.offset_in_record = before * element_bytes;
+  array.offset = begin - array.offset_in_record;
+  array.bytes = selected.count * array.record_bytes;
 }
 
 }  // namespace
@@ -154,33 +207,34 @@ std::pair<std::string_view, std::string_view> cut_slice(std::string_view name,
 }
 
 StoredArray slice_of(StoredArray array, std::string_view slice, const std::filesystem::path& path) {
-  const std::vector<IndexRange> ranges = SliceParser(slice, path).parse();
   require_shape(array, path);
+  const std::vector<IndexRange> ranges = SliceParser(slice, path).parse(array.shape.size());
   if (ranges.size() > array.shape.size()) {
     throw not_there(path, "has " + std::to_string(array.shape.size()) + " dimensions, not the " +
                               std::to_string(ranges.size()) + " of " + std::string(slice));
   }
   std::vector<std::uint64_t> shape;
-  std::uint64_t first = 0;
-  bool has_several = false, has_gaps = false;  // indices in a dimension before, and behind those
+  Selection selected;
+  bool is_even = true;
   for (std::size_t i = 0; i < array.shape.size(); ++i) {
-    const std::uint64_t length = array.shape[i];
-    const IndexRange range = i < ranges.size() ? ranges[i] : IndexRange{};
-    const RecordRange indices = indices_of(range, length, path);
-    has_gaps |= has_several && indices.count != length;
-    has_several |= indices.count != 1;
-    first = first * length + indices.first;
-    if (!range.is_one) shape.push_back(indices.count);
-  }
-  if (has_gaps && std::ranges::find(shape, 0u) == shape.end()) {
-    throw Error(ErrorKind::usage, path.string() + ": " + std::string(slice) + " has gaps",
-                {.path = path,
-                 .why = "the elements of a slice must be stored one after another",
-                 .hint = "take whole rows, as [2:4] does"});
+    const Indices taken = indices_of(ranges[i], array.shape[i], path);
+    is_even &= selected.append(taken, array.shape[i]);
+    if (!ranges[i].is_one) shape.push_back(taken.count);
   }
   const std::size_t element_bytes = ooc::size_of(array.type);
-  array.bytes = product_of(shape, element_bytes).value_or(0);  // no more than before
-  if (array.bytes != 0) array.offset += first * element_bytes;
+  if (selected.count == 0) {
+    array.bytes = 0;
+  } else if (!is_even) {
+    throw Error(ErrorKind::usage, path.string() + ": " + std::string(slice) + " has gaps",
+                {.path = path,
+                 .why = "the elements of a slice must be equally far apart",
+                 .hint = "take whole rows, as [2:4] does, or one column, as [:, 3] does"});
+  } else if (selected.step == 1 || selected.count == 1) {
+    array.bytes = selected.count * element_bytes;
+    array.offset += selected.first * element_bytes;
+  } else {
+    place_in_records(array, selected, slice, path);
+  }
   array.shape = std::move(shape);
   array.name += slice;
   return array;

@@ -52,6 +52,8 @@ void SourceBuilder::add(File file, std::string_view name) {
   const std::optional<std::uint64_t> columns = columns_of(array.shape);
   if (files_.empty()) {
     type_ = array.type;
+    record_bytes_ = array.record_bytes;
+    offset_in_record_ = array.offset_in_record;
     type_reason_ = std::move(array.type_reason);
     columns_ = columns;
     shape_ = array.shape;
@@ -64,7 +66,7 @@ void SourceBuilder::add(File file, std::string_view name) {
   if (array.version != version_) version_.clear();
   if (parser.name != format_name_) format_name_ = "mixed";
   any_raw_ |= is_raw;
-  require_same_type(file, array.type);
+  require_same_type(file, array);
   const auto index = static_cast<std::uint32_t>(files_.size());
   const std::uint64_t first = elements_used_;
   const Extent used = extent_to_use(file, array, index);
@@ -82,6 +84,7 @@ Opened SourceBuilder::build() {
   require_enough();
   if (files_.size() > 1) shape_.clear();
   Source source = SourceAccess::of_files(std::move(files_), extents_, type_);
+  SourceAccess::set_records(source, record_bytes_, offset_in_record_);
   source.set_shape(std::move(shape_));
   source.set_columns(columns_);
   source.format = format_name_;
@@ -144,7 +147,16 @@ void SourceBuilder::require_enough() const {
   }
 }
 
-void SourceBuilder::require_same_type(const File& file, const DType& type) const {
+void SourceBuilder::require_same_type(const File& file, const StoredArray& array) const {
+  const bool lies_alike =
+      array.record_bytes == record_bytes_ && array.offset_in_record == offset_in_record_;
+  if (!lies_alike && array.bytes != 0) {
+    throw Error(ErrorKind::bad_input,
+                file.path().string() + ": its elements lie otherwise than those of " +
+                    files_.front().path().string(),
+                {.path = file.path(), .why = "slices with gaps are joined if all have the same"});
+  }
+  const DType& type = array.type;
   if (type == type_) return;
   std::vector<Remedy> remedies;
   if (any_raw_) remedies.push_back({RemedyAction::set, "Format::type"});
@@ -163,7 +175,7 @@ void SourceBuilder::require_same_type(const File& file, const DType& type) const
 /// Error(bad_input) if its bytes are not whole elements.
 Extent SourceBuilder::extent_to_use(const File& file, const StoredArray& array,
                                     std::uint32_t index) {
-  const std::size_t element_bytes = ooc::size_of(type_);
+  const std::size_t element_bytes = record_bytes_ != 0 ? record_bytes_ : ooc::size_of(type_);
   const std::uint64_t elements = array.bytes / element_bytes;
   const std::uint64_t rest = array.bytes % element_bytes;
   const std::uint64_t skipped = std::min(elements, elements_to_skip_);

@@ -43,7 +43,7 @@ class SourceBuilder {
   StoredArray array_in(const FormatParser& parser, Beginning& beginning, std::string_view name,
                        File& file);
   void require_enough() const;
-  void require_same_type(const File& file, const DType& type) const;
+  void require_same_type(const File& file, const StoredArray& array) const;
   Extent extent_to_use(const File& file, const StoredArray& array, std::uint32_t index);
 
   const Format& format_;
@@ -57,6 +57,7 @@ class SourceBuilder {
   std::vector<std::uint64_t> shape_;
   std::optional<std::uint64_t> columns_;
   DType type_;
+  std::size_t record_bytes_ = 0, offset_in_record_ = 0;  // as in StoredArray; of all files
   std::string type_reason_;
   std::string version_;
   std::vector<ColumnMajorArray> column_major_;

@@ -20,11 +20,33 @@
 namespace ooc::detail::plain {
 namespace {
 
-/// Fills `memory` with the bytes of a source from `begin` on.
+/// Fills `memory` with the stored bytes of a source from `begin` on.
 void read_bytes(const Source& source, std::uint64_t begin, std::span<std::byte> memory) {
   for (const Extent& extent : storage_of(source).section(begin, memory.size())) {
     read_exactly(files_of(source)[extent.file], extent.offset, memory.first(extent.bytes));
     memory = memory.subspan(extent.bytes);
+  }
+}
+
+/// Fills `elements` with those of a source from `first` on. Elements that are a part of records are
+/// taken out of some of these at a time.
+void read_elements(const Source& source, std::uint64_t first, std::size_t element_bytes,
+                   std::span<std::byte> elements) {
+  const auto& field = SourceAccess::field(source);
+  if (!field) return read_bytes(source, first * element_bytes, elements);
+  const std::size_t at_once = std::max<std::size_t>(1 * MiB / field->struct_bytes, 1);
+  std::vector<std::byte> records;
+  while (!elements.empty()) {
+    const std::size_t count = std::min(at_once, elements.size() / element_bytes);
+    records.resize(count * field->struct_bytes);
+    read_bytes(source, first * field->struct_bytes, records);
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto element =
+          std::span(records).subspan(i * field->struct_bytes + field->offset, element_bytes);
+      std::ranges::copy(element, elements.begin());
+      elements = elements.subspan(element_bytes);
+    }
+    first += count;
   }
 }
 
@@ -40,26 +62,27 @@ class Blocks {
   Blocks(const Source& source, std::stop_token stop)
       : source_(source),
         type_(source.type().value_or(DType{})),
-        block_bytes_(block_elements * size_of(type_.element)),
-        elements_before_(source.bytes_before() / size_of(type_.element)),
-        count_(divide_up(source.bytes(), block_bytes_)),
+        elements_before_(source.bytes_before() / source.element_bytes()),
+        count_(divide_up(source.elements(), block_elements)),
         stop_(std::move(stop)) {}
 
   void look_at_some(std::size_t thread, const LookAtBlock& look) {
-    std::vector<std::byte> memory(std::min(block_bytes_, source_.bytes()));
+    const std::size_t element_bytes = size_of(type_.element);
+    const std::uint64_t all = source_.elements();
+    std::vector<std::byte> memory(std::min<std::uint64_t>(block_elements, all) * element_bytes);
     while (!stop_.stop_requested()) {
       const std::uint64_t block = taken_.fetch_add(1);
       if (block >= count_) return;
-      const std::uint64_t begin = block * block_bytes_;
-      const auto elements =
-          std::span(memory).first(std::min(block_bytes_, source_.bytes() - begin));
-      read_bytes(source_, begin, elements);
+      const std::uint64_t first = block * block_elements;
+      const std::uint64_t count = std::min<std::uint64_t>(block_elements, all - first);
+      const auto elements = std::span(memory).first(count * element_bytes);
+      read_elements(source_, first, element_bytes, elements);
       loaded_.fetch_add(1);
       if (type_.is_bool) {
         for (std::byte& each : elements) each = std::min(each, std::byte{1});
       }
-      if (type_.swapped) swap_bytes(elements, size_of(type_.element));
-      look(thread, elements, elements_before_ + block * block_elements);
+      if (type_.swapped) swap_bytes(elements, element_bytes);
+      look(thread, elements, elements_before_ + first);
     }
   }
 
@@ -77,7 +100,7 @@ class Blocks {
   bool all_loaded() const { return loaded_.load() == count_; }
 
   std::uint64_t bytes_loaded() const {
-    return std::min(loaded_.load() * block_bytes_, source_.bytes());
+    return std::min(loaded_.load() * block_elements * source_.element_bytes(), source_.bytes());
   }
 
   std::uint64_t in_flight() const {
@@ -89,7 +112,6 @@ class Blocks {
  private:
   const Source& source_;
   DType type_;
-  std::uint64_t block_bytes_;
   std::uint64_t elements_before_;  // before this section, in its source
   std::uint64_t count_;
   std::stop_token stop_;
@@ -133,11 +155,6 @@ std::size_t threads_for(const Options& options, std::size_t look_bytes) {
 
 void read_all(const PassOptions& wanted, const Source& source, std::size_t threads,
               const LookAtBlock& look) {
-  if (SourceAccess::field(source)) {
-    throw Error(ErrorKind::usage, source.name() + ": results of a field are not verified",
-                {.why = "a check reads elements that lie side by side",
-                 .hint = "write the field to a file of its own"});
-  }
   Blocks blocks(source, wanted.stop);
   PassThreads team({});
   start_up_to(threads, team, [&](std::size_t thread) {

@@ -67,6 +67,45 @@ TEST_F(SliceTest, SelectsAsNumPyDoes) {
   expect_slice("(0,)", 0, "[2:5]", 0, {0});
 }
 
+TEST_F(SliceTest, SelectsElementsThatAreEquallyFarApart) {
+  // The shape, all elements, a slice, its length, and the elements of a record and before it.
+  struct Case {
+    std::string shape;
+    std::uint64_t all;
+    std::string slice;
+    Lengths expected;
+    std::size_t record, offset;
+    std::int64_t first;  // element of the first record, from the beginning of the data
+  };
+  const std::vector<Case> cases{{"(4, 5)", 20, "[:, 0]", {4}, 5, 0, 0},
+                                {"(4, 5)", 20, "[:, 3]", {4}, 5, 3, 0},
+                                {"(4, 5)", 20, "[..., -1]", {4}, 5, 4, 0},
+                                {"(4, 5)", 20, "[1:3, 3]", {2}, 5, 0, 8},
+                                {"(4, 5)", 20, "[1:3, 3:4]", {2, 1}, 5, 0, 8},
+                                {"(4, 5)", 20, "[::2, 1]", {2}, 10, 0, 1},
+                                {"(4, 6)", 24, "[:, ::3]", {4, 2}, 3, 0, 0},
+                                {"(4, 6)", 24, "[2, 1::2]", {3}, 2, 0, 13},
+                                {"(2, 3, 4)", 24, "[:, :, 1]", {2, 3}, 4, 1, 0},
+                                {"(2, 3, 4)", 24, "[..., 1]", {2, 3}, 4, 1, 0},
+                                {"(2, 3, 4)", 24, "[:, 2, 1]", {2}, 12, 9, 0},
+                                {"(10,)", 10, "[::2]", {5}, 2, 0, 0},
+                                {"(9,)", 9, "[::2]", {5}, 2, 1, -1},
+                                {"(10,)", 10, "[3:9:4]", {2}, 4, 1, 2}};
+  for (const auto& [shape, all, slice, expected, record, offset, first] : cases) {
+    SCOPED_TRACE(shape + slice);
+    const Source source = sliced(shape, all, slice);
+    EXPECT_EQ(Lengths(source.shape().begin(), source.shape().end()), expected);
+    const auto& field = SourceAccess::field(source);
+    ASSERT_TRUE(field.has_value());
+    EXPECT_EQ(field->struct_bytes, 2 * record);
+    EXPECT_EQ(field->offset, 2 * offset);
+    EXPECT_EQ(storage_of(source).front().offset,
+              static_cast<std::uint64_t>(static_cast<std::int64_t>(data_offset_) + 2 * first));
+  }
+  expect_slice("(10,)", 10, "[7::99]", 7, {1});
+  expect_slice("(4, 5)", 20, "[1:1, ::2]", 0, {0, 3});
+}
+
 TEST_F(SliceTest, SelectsRows) {
   expect_slice("(4, 5)", 20, "[1:3]", 5, {2, 5});
   expect_slice("(4, 5)", 20, "[1:3, :]", 5, {2, 5});
@@ -119,11 +158,19 @@ TEST_F(SliceTest, AFileOrAnArrayWithTheWholeNameWins) {
 }
 
 TEST_F(SliceTest, RefusesGaps) {
-  for (const std::string slice : {"[:, 1]", "[1:3, 1:4]", "[:, :4]"}) {
+  for (const std::string slice : {"[1:3, 1:4]", "[:, :4]", "[::2, ::2]", "[:, ::3]"}) {
     expect_error(ErrorKind::usage, "has gaps", [&] { sliced("(4, 5)", 20, slice); });
   }
-  expect_error(ErrorKind::usage, "steps", [&] { sliced("(10,)", 10, "[::2]"); });
-  expect_error(ErrorKind::usage, "steps", [&] { sliced("(10,)", 10, "[::-1]"); });
+  for (const std::string step : {"-1", "0"}) {
+    expect_error(ErrorKind::usage, step + " is no step",
+                 [&] { sliced("(10,)", 10, "[::" + step + "]"); });
+  }
+  const auto raw = directory_.write("a.i16", std::string(18, 'x')).string();
+  expect_error(ErrorKind::usage, "records of 2 elements", [&] { open(raw + "[::2]"); });
+  EXPECT_EQ(open(raw + "[1::2]").elements(), 4u);
+  expect_error(ErrorKind::bad_input, "lie otherwise", [&] {
+    open({raw + "[1::2]", raw + "[1::3]"});
+  });
   const std::string columns = test::npy(test::header_of("'<i2'", "True", "(4, 5)"), 40);
   const auto path = directory_.write("f.npy", columns).string() + "[1:3]";
   expect_error(ErrorKind::usage, "Fortran order", [&] { open(path, {.by_columns = true}); });
@@ -140,7 +187,7 @@ TEST_F(SliceTest, RefusesWhatIsNotThere) {
 
 TEST_F(SliceTest, RefusesOtherTexts) {
   for (const std::string slice :
-       {"[]", "[a]", "[1;2]", "[1:2]]", "[,1]", "[..., 1]", "[1.5]", "[1 2]"}) {
+       {"[]", "[a]", "[1;2]", "[1:2]]", "[,1]", "[..., ...]", "[1.5]", "[1 2]"}) {
     SCOPED_TRACE(slice);
     expect_error(ErrorKind::usage, "is no slice", [&] { sliced("(10,)", 10, slice); });
   }

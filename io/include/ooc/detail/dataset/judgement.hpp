@@ -24,6 +24,8 @@ struct StoredArray {
   bool by_columns = false;
   std::uint64_t bytes_behind = 0;  // behind the data of a .npy file
   std::string why_not{};           // what it holds, if that cannot be read
+  // Elements that do not lie side by side are each a part of a record, at this offset in it.
+  std::size_t record_bytes = 0, offset_in_record = 0;
 
   friend bool operator==(const StoredArray&, const StoredArray&) = default;
 };
