@@ -104,6 +104,35 @@ nb::tuple reduce(const Input& input, bool omit_nan, bool exact, const Machine& m
   return nb::make_tuple(values, RunStats{std::move(stats)});
 }
 
+/// Returns the number of rows and, for each statistic, a list with its value for each column.
+nb::tuple reduce_columns(const Input& input, bool omit_nan, const Machine& machine,
+                         const nb::object& progress) {
+  const ooc::ReduceOptions options{
+      .nan = omit_nan ? ooc::NanPolicy::omit : ooc::NanPolicy::propagate, .exact = false};
+  auto [found, stats] =
+      run_on(input, machine, progress,
+             [&](ooc::Coordinator& coordinator, const ooc::PassOptions& pass) {
+               return ooc::reduce_columns(coordinator, *input.source, options, pass);
+             });
+  const auto list_of = [&columns = found](auto value_of) {
+    nb::list values;
+    for (const ooc::Statistics& column : columns) values.append(value_of(column));
+    return values;
+  };
+  nb::dict values;
+  values["nan"] = list_of([](const auto& column) { return nb::cast(column.nan); });
+  values["inf"] = list_of([](const auto& column) { return nb::cast(column.inf); });
+  values["sum"] = list_of([](const auto& column) { return number(column.sum); });
+  values["min"] = list_of([](const auto& column) { return number(column.min); });
+  values["max"] = list_of([](const auto& column) { return number(column.max); });
+  values["argmin"] = list_of([](const auto& column) { return number(column.argmin); });
+  values["argmax"] = list_of([](const auto& column) { return number(column.argmax); });
+  values["mean"] = list_of([](const auto& column) { return number(column.mean); });
+  values["variance"] = list_of([](const auto& column) { return number(column.variance); });
+  values["stddev"] = list_of([](const auto& column) { return number(column.stddev); });
+  return nb::make_tuple(found.front().count, values, RunStats{std::move(stats)});
+}
+
 ooc::QuantileMethod method_of(const std::string& name) {
   const auto found = std::ranges::find(ooc_run::quantile_method_names, name);
   if (found == ooc_run::quantile_method_names.end()) {
@@ -315,6 +344,10 @@ void bind_passes(nb::module_& module) {
              nb::arg("machine"), nb::arg("progress").none(),
              nb::sig("def reduce(input: Input, omit_nan: bool, exact: bool, machine: Machine, "
                      "progress: object | None) -> tuple[dict[str, typing.Any], RunStats]"));
+  module.def("reduce_columns", reduce_columns, nb::arg("input"), nb::arg("omit_nan"),
+             nb::arg("machine"), nb::arg("progress").none(),
+             nb::sig("def reduce_columns(input: Input, omit_nan: bool, machine: Machine, progress: "
+                     "object | None) -> tuple[int, dict[str, list[typing.Any]], RunStats]"));
   module.def("quantile", quantile, nb::arg("input"), nb::arg("q"), nb::arg("method"),
              nb::arg("omit_nan"), nb::arg("machine"), nb::arg("progress").none(),
              nb::sig("def quantile(input: Input, q: Sequence[float], method: str, omit_nan: bool, "

@@ -1,8 +1,8 @@
 #include <ooc/histogram.hpp>
 
-#include "commands/bin_table.hpp"
+#include "answers/bin_table.hpp"
 #include "commands/commands.hpp"
-#include "commands/histogram_report.hpp"
+#include "answers/histogram_report.hpp"
 #include "commands/shard.hpp"
 #include "dataset/type_doubt.hpp"
 #include "run/explanation.hpp"

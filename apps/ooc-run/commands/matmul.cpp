@@ -16,7 +16,7 @@
 #include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
 #include "commands/commands.hpp"
-#include "commands/matmul_report.hpp"
+#include "answers/matmul_report.hpp"
 #include "dataset/type_doubt.hpp"
 #include "request/output_file.hpp"
 #include "result/reasons.hpp"

@@ -1,26 +1,25 @@
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <ooc/detail/file/output_file.hpp>
 #include <ooc/error.hpp>
-#include <set>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "answers/bin_table.hpp"
+#include "answers/columns_report.hpp"
+#include "answers/histogram_report.hpp"
+#include "answers/merge_report.hpp"
+#include "answers/quantile_report.hpp"
+#include "answers/reduce_report.hpp"
+#include "answers/top_report.hpp"
 #include "cli/failure.hpp"
 #include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
-#include "commands/bin_table.hpp"
 #include "commands/commands.hpp"
-#include "commands/histogram_report.hpp"
-#include "commands/quantile_report.hpp"
-#include "commands/reduce_report.hpp"
-#include "commands/top_report.hpp"
+#include "commands/join_parts.hpp"
 #include "parts/merged.hpp"
 #include "run/session.hpp"
 
@@ -44,9 +43,9 @@ std::string why_both_cover(const ShardPart& one, const ShardPart& other) {
 }
 
 /// Returns the ranges of all parts, in the order of the data. Throws Error(usage) if two overlap.
-std::vector<Covered> ranges_of(const std::vector<ShardPart>& parts) {
+std::vector<Covered> ranges_of(const Parts& parts) {
   std::vector<Covered> all;
-  for (const ShardPart& part : parts) {
+  for (const ShardPart& part : parts.all) {
     for (const ooc::RecordRange& range : part.file.covers) all.push_back({range, &part});
   }
   std::ranges::sort(all, {}, [](const Covered& each) { return each.range.first; });
@@ -55,10 +54,11 @@ std::vector<Covered> ranges_of(const std::vector<ShardPart>& parts) {
     if (before.end() <= range.first) continue;
     const std::uint64_t end = std::min(before.end(), range.end());
     const ShardPart &one = *all[i - 1].part, &other = *all[i].part;
-    throw ooc::Error(ooc::ErrorKind::usage,
-                     fmt::format("{} and {} both cover {}", one.path, other.path,
-                                 describe_range({range.first, end - range.first})),
-                     {.why = why_both_cover(one, other), .hint = "leave one of them out"});
+    throw ooc::Error(
+        ooc::ErrorKind::usage,
+        fmt::format("{} and {} both cover {}", one.path, other.path,
+                    describe_range({range.first, end - range.first}, records_of(parts.question))),
+        {.why = why_both_cover(one, other), .hint = "leave one of them out"});
   }
   return all;
 }
@@ -70,9 +70,9 @@ std::string missing_shard(const Parts& all, std::uint64_t first_missing) {
   const std::uint64_t shards = parts.front().shard_count();
   const auto differs = [&](const ShardPart& part) { return part.shard_count() != shards; };
   if (shards == 0 || std::ranges::any_of(parts, differs)) return {};
-  const std::uint64_t tiles =
-      ooc::detail::divide_up(parts.front().file.records, ooc::tile_elements);
-  const unsigned __int128 end = first_missing / ooc::tile_elements + 1;
+  const std::uint64_t tile = tile_records_of(all.question);
+  const std::uint64_t tiles = ooc::detail::divide_up(parts.front().file.records, tile);
+  const unsigned __int128 end = first_missing / tile + 1;
   const auto missing = static_cast<std::uint64_t>((end * shards - 1) / tiles);
   return fmt::format(
       "compute it, with the options of the others: ooc-run {} FILE {}--shard {}/{} "
@@ -90,7 +90,8 @@ void require_all(const Parts& parts, std::vector<Covered> covered) {
     if (range.first > end) {
       throw ooc::Error(
           ooc::ErrorKind::usage,
-          fmt::format("no part covers {} of {}", describe_range({end, range.first - end}),
+          fmt::format("no part covers {} of {}",
+                      describe_range({end, range.first - end}, records_of(parts.question)),
                       group_digits(std::to_string(records))),
           {.hint = missing_shard(parts, end)});
     }
@@ -105,106 +106,6 @@ void require_last_round(const Parts& parts) {
                    {.why = "they have the range of the data, and no counts",
                     .hint = "join them: -o ROUND.part; then " +
                             describe_next_round(parts.question.command, "ROUND.part")});
-}
-
-/// Returns the facts about all parts together.
-PartFacts facts_of_all(const std::vector<ShardPart>& parts) {
-  PartFacts all = parts.front().facts;
-  all.shard.reset();
-  all.seconds = 0;
-  all.bytes = 0;
-  std::set<std::string> devices;
-  for (const ShardPart& part : parts) {
-    all.seconds += part.facts.seconds;
-    all.bytes += part.facts.bytes;
-    devices.insert(part.facts.device);
-  }
-  all.device = fmt::format("{}", fmt::join(devices, ", "));
-  return all;
-}
-
-/// Returns the `run` object of the result: of merging, with a list of the runs that made the parts.
-Json describe_merge(const std::vector<ShardPart>& parts, double seconds) {
-  ooc::Stats stats;
-  stats.layout.device = "cpu";
-  stats.timing.seconds = seconds;
-  Json run = describe_run(stats, false, {}, {});
-  Json shards = Json::array();
-  for (const ShardPart& part : parts) {
-    shards.push_back({{"part", part.path},
-                      {"covers", describe_covers(part.file.covers)},
-                      {"device", part.facts.device},
-                      {"seconds", part.facts.seconds},
-                      {"bytes", part.facts.bytes}});
-  }
-  run["shards"] = std::move(shards);
-  return run;
-}
-
-/// Returns, for example, "4 parts: 4.29 GB, computed in 632 ms together".
-std::string describe_parts(const std::vector<ShardPart>& parts) {
-  const PartFacts all = facts_of_all(parts);
-  return fmt::format("{}: {}, computed in {} together", format_count(parts.size(), "part"),
-                     format_decimal_bytes(static_cast<double>(all.bytes)),
-                     format_seconds(all.seconds));
-}
-
-/// Throws Error(usage) if a file to be replaced is one of the data.
-void require_no_data(const std::filesystem::path& target, const std::vector<ShardPart>& parts) {
-  std::error_code failed;
-  for (const ooc::FileIdentity& file : parts.front().file.input) {
-    if (!std::filesystem::equivalent(target, file.name, failed)) continue;
-    throw ooc::Error(ooc::ErrorKind::usage,
-                     fmt::format("-o {}: is a file of the data", target.string()),
-                     {.path = target, .hint = "give it a file of its own"});
-  }
-}
-
-/// Writes one part that covers the ranges of all parts.
-Outcome join_parts(const MergeRequest& request, const Parts& all) {
-  const std::vector<ShardPart>& parts = all.all;
-  const Question& question = all.question;
-  require_no_data(request.target, parts);
-  const auto began = Clock::now();
-  const PartFacts facts = facts_of_all(parts);
-  ooc::PartFile joined{.question = parts.front().file.question,
-                       .about = to_text(facts),
-                       .input = parts.front().file.input,
-                       .earlier = parts.front().file.earlier};
-  const Merged merged = merge(all);
-  if (merged.bins) joined.add(*merged.bins);
-  if (merged.statistics) joined.add(*merged.statistics);
-  if (merged.histogram) joined.add(*merged.histogram);
-  if (merged.quantile) joined.add(*merged.quantile);
-  if (merged.top) joined.add(*merged.top);
-  const std::vector<std::byte> bytes = ooc::detail::bytes_of(joined);
-  ooc::detail::OutputFile file(request.target, bytes.size(), request.run.side_files.replace);
-  file.write(0, bytes);
-  file.commit();
-  const std::chrono::duration<double> elapsed = Clock::now() - began;
-  std::string ranges;
-  for (const ooc::RecordRange& range : joined.covers) {
-    ranges += (ranges.empty() ? "" : ", ") + describe_range(range);
-  }
-  Outcome outcome;
-  outcome.written = request.target.string();
-  if (!file.note().empty()) outcome.notes.push_back(file.note());
-  if (const auto [round, rounds] = all.round(); round < rounds) {
-    outcome.notes.push_back("when it covers all values: " +
-                            describe_next_round(question.command, outcome.written));
-  }
-  const Json result{{"part", outcome.written},
-                    {"round", all.round()},
-                    {"covers", describe_covers(joined.covers)},
-                    {"verified", nullptr}};
-  outcome.document =
-      request.run.output.json
-          ? document(question.command, facts.input, result, describe_merge(parts, elapsed.count()))
-          : fmt::format("{}\n{} of {}, in {}\n\n{}\n", printable(facts.heading),
-                        ranges.empty() ? "no values" : ranges,
-                        group_digits(std::to_string(joined.records)), printable(outcome.written),
-                        describe_parts(parts));
-  return outcome;
 }
 
 /// Throws Error(input_changed), since a round counted other values than the first one saw.
@@ -312,11 +213,26 @@ Outcome merge_top(const MergeRequest& request, const Parts& all, Clock::time_poi
   return outcome;
 }
 
+Outcome merge_columns(const MergeRequest& request, const Parts& all, Clock::time_point began) {
+  const std::vector<ooc::Statistics> found = std::move(*merge(all).columns).result();
+  for (const ooc::Statistics& column : found) require_places_in_data(column);
+  Outcome outcome;
+  if (request.table) {
+    outcome.document = tsv(found);
+    return outcome;
+  }
+  const ooc::ReduceOptions& options = *all.question.reduce;
+  outcome.document =
+      document_of(request, all, began, describe_columns(found, options),
+                  {table(found, all.question.type.element), "", why_nan(found, options)});
+  return outcome;
+}
+
 /// Throws Error(usage) for an option that takes bins, if the parts have none.
 void require_bins_for(const MergeRequest& request, const Parts& all) {
   if (all.question.histogram) return;
   const auto& table = request.table;
-  const bool has_table = all.search || all.question.top;  // of other values
+  const bool has_table = all.search || all.question.top || all.question.columns;
   const std::string_view option = request.run.side_files.plot  ? "plot"
                                   : table && table->density    ? "density"
                                   : table && table->cumulative ? "cumulative"
@@ -335,7 +251,7 @@ Outcome run(const MergeRequest& request, const Interrupt& interrupt) {
   Parts all = read_parts(request.run.files, request.ignore_times);
   const std::vector<ShardPart>& parts = all.all;
   const Question& question = all.question;
-  const std::vector<Covered> covered = ranges_of(parts);
+  const std::vector<Covered> covered = ranges_of(all);
   if (!request.target.empty()) return join_parts(request, all);
   require_last_round(all);
   require_all(all, covered);
@@ -344,6 +260,7 @@ Outcome run(const MergeRequest& request, const Interrupt& interrupt) {
   require_bins_for(request, all);
   if (all.search) return merge_quantiles(request, all, began);
   if (question.top) return merge_top(request, all, began);
+  if (question.columns) return merge_columns(request, all, began);
   if (question.histogram) picture.begin();
   Merged merged = merge(all);
   Outcome outcome;

@@ -4,10 +4,11 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "answers/histogram_report.hpp"
+#include "answers/quantile_report.hpp"
+#include "answers/reduce_report.hpp"
+#include "commands/columns.hpp"
 #include "commands/commands.hpp"
-#include "commands/histogram_report.hpp"
-#include "commands/quantile_report.hpp"
-#include "commands/reduce_report.hpp"
 #include "commands/shard.hpp"
 #include "dataset/type_doubt.hpp"
 #include "run/explanation.hpp"
@@ -83,10 +84,11 @@ Outcome run_with_quantiles(const ReduceRequest& request, const Interrupt& interr
 
 Outcome run(const ReduceRequest& request, const Interrupt& interrupt) {
   if (request.shard) {
-    return run_shard(request.run, *request.shard,
-                     {.command = "reduce", .reduce = request.reduce, .histogram = request.bins},
-                     interrupt);
+    Question question{.command = "reduce", .reduce = request.reduce, .histogram = request.bins};
+    if (request.by_column) question.columns = request.by_column->columns.value_or(0);
+    return run_shard(request.run, *request.shard, std::move(question), interrupt);
   }
+  if (request.by_column) return run_by_column(request, interrupt);
   if (request.bins) return run_with_histogram(request, interrupt);
   if (request.quantile) return run_with_quantiles(request, interrupt);
   const RunSettings& settings = request.run;

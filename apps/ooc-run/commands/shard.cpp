@@ -15,6 +15,7 @@
 #include "cli/failure.hpp"
 #include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
+#include "commands/columns.hpp"
 #include "dataset/type_doubt.hpp"
 #include "parts/part_facts.hpp"
 #include "run/explanation.hpp"
@@ -134,16 +135,19 @@ Explanation explanation_of(const RunSettings& settings, const ooc::Source& secti
                            const Question& question) {
   if (question.quantile) return explain_quantile(settings, section, *question.quantile, 1);
   if (question.top) return explain_top(settings, section, *question.top);
+  if (question.columns) return explain_columns(settings, section, *question.reduce);
   if (!question.histogram) return explain_reduce(settings, section, *question.reduce);
   if (!question.reduce) return explain_histogram(settings, section, *question.histogram);
   return explain_summary(settings, section, {*question.reduce, *question.histogram});
 }
 
 /// Returns, for example, "1 of 4: the values 25 to 50 of 100".
-std::string describe_shard(const Shard& shard, const ooc::Source& section) {
-  const std::uint64_t bytes = section.element_bytes();
+std::string describe_shard(const Shard& shard, const ooc::Source& section,
+                           const Question& question) {
+  const std::uint64_t bytes = section.element_bytes() * question.columns.value_or(1);
   const ooc::RecordRange values{section.bytes_before() / bytes, section.bytes() / bytes};
-  return fmt::format("{} of {}: {} of {}", shard.index, shard.count, describe_range(values),
+  return fmt::format("{} of {}: {} of {}", shard.index, shard.count,
+                     describe_range(values, records_of(question)),
                      group_digits(std::to_string(section.whole_bytes() / bytes)));
 }
 
@@ -152,8 +156,19 @@ bool has_selector(const std::string& file) {
   return !ooc::detail::selector_of(file).name.empty();
 }
 
-/// Sets the data that the question is about.
-void set_data(Question& question, const ooc::Source& source, const RunSettings& settings) {
+/// Returns the section of a shard.
+ooc::Source section_of(const ooc::Source& source, const Shard& shard, const Question& question) {
+  const std::uint64_t tile = tile_records_of(question);
+  return question.columns ? ooc::shard_rows(source, shard.index, shard.count, tile)
+                          : ooc::shard(source, shard.index, shard.count, tile);
+}
+
+/// Sets the data that the question is about, and their rows if it is about columns.
+void set_data(Question& question, ooc::Source& source, const RunSettings& settings) {
+  if (question.columns) {
+    const bool is_given = *question.columns != 0;
+    question.columns = set_columns(source, is_given ? question.columns : std::nullopt);
+  }
   const ooc::Format& format = settings.format;
   question.type = source.type().value_or(ooc::DType{});
   question.offset = format.offset;
@@ -178,6 +193,12 @@ ooc::Stats collect(Session& session, const ooc::Source& section, const Round& ro
   }
   if (const auto& top = round.asked.top) {
     auto [part, stats] = ooc::collect_top(session.coordinator(), section, *top, session.pass());
+    file.add(part);
+    return std::move(stats);
+  }
+  if (round.asked.columns) {
+    auto [part, stats] =
+        ooc::collect_reduce_columns(session.coordinator(), section, *reduce, session.pass());
     file.add(part);
     return std::move(stats);
   }
@@ -210,15 +231,16 @@ ooc::Stats collect(Session& session, const ooc::Source& section, const Round& ro
 
 Outcome run_shard(const RunSettings& settings, const Shard& shard, Question question,
                   const Interrupt& interrupt) {
-  const ooc::Source source = open_input(settings, interrupt);
+  ooc::Source source = open_input(settings, interrupt);
   set_data(question, source, settings);
   const Round round = round_of(source, question, shard);
   const Question planned = planned_in(round);
-  const ooc::Source section = ooc::shard(source, shard.index, shard.count, ooc::tile_elements);
+  const ooc::Source section = section_of(source, shard, question);
   if (settings.explain) {
     const Explanation explanation = explanation_of(settings, section, planned);
     Remarks remarks = remarks_on(explanation, settings);
-    remarks.facts.insert(remarks.facts.begin(), {"shard", describe_shard(shard, section)});
+    remarks.facts.insert(remarks.facts.begin(),
+                         {"shard", describe_shard(shard, section, question)});
     return explain(question.command, settings, section, explanation, remarks);
   }
   ooc::detail::OutputFile output(shard.output, 0, settings.side_files.replace);
@@ -238,8 +260,9 @@ Outcome run_shard(const RunSettings& settings, const Shard& shard, Question ques
   interrupt.allow_more_time();
   output.write(0, ooc::detail::bytes_of(file));
   output.commit();
-  const std::string values =
-      file.covers.empty() ? "no values" : describe_range(file.covers.front());
+  const std::string values = file.covers.empty()
+                                 ? fmt::format("no {}", records_of(question))
+                                 : describe_range(file.covers.front(), records_of(question));
   Outcome outcome =
       session.report({.command = question.command,
                       .input = facts.input,

@@ -45,6 +45,12 @@ Merged merge(const Parts& all) {
             [&](const auto& saved) { return ooc::load_top(type, *question.top, saved); });
         continue;
       }
+      if (question.columns) {
+        add(merged.columns, file, 0, [&](const auto& saved) {
+          return ooc::load_reduce_columns(type, *question.columns, *question.reduce, saved);
+        });
+        continue;
+      }
       if (all.choose_bins()) {
         add(merged.bins, file, 0,
             [&](const auto& saved) { return ooc::load_bins(type, *question.histogram, saved); });

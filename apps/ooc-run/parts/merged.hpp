@@ -4,6 +4,7 @@
 #include <ooc/quantile.hpp>
 #include <ooc/top.hpp>
 #include <optional>
+#include <vector>
 
 #include "parts/parts.hpp"
 
@@ -13,6 +14,7 @@ namespace ooc_run {
 struct Merged {
   std::optional<ooc::PartialResult<ooc::ChosenBins>> bins{};
   std::optional<ooc::PartialResult<ooc::Statistics>> statistics{};
+  std::optional<ooc::PartialResult<std::vector<ooc::Statistics>>> columns{};
   std::optional<ooc::PartialResult<ooc::Histogram>> histogram{};
   std::optional<ooc::PartialResult<ooc::QuantileCounts>> quantile{};
   std::optional<ooc::PartialResult<ooc::Top>> top{};

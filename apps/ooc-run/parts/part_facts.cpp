@@ -77,8 +77,8 @@ std::string describe_next_round(std::string_view command, std::string_view part)
                      command, part);
 }
 
-std::string describe_range(const ooc::RecordRange& range) {
-  return fmt::format("the values {} to {}", group_digits(std::to_string(range.first)),
+std::string describe_range(const ooc::RecordRange& range, std::string_view records) {
+  return fmt::format("the {} {} to {}", records, group_digits(std::to_string(range.first)),
                      group_digits(std::to_string(range.end())));
 }
 

@@ -35,7 +35,7 @@ Json describe_covers(std::span<const ooc::RecordRange> covers);
 /// Returns the command for the shards of a second round. `part`: what the first one has found.
 std::string describe_next_round(std::string_view command, std::string_view part);
 
-/// Returns, for example, "the values 0 to 65,536".
-std::string describe_range(const ooc::RecordRange& range);
+/// Returns, for example, "the values 0 to 65,536", where `records` is "values".
+std::string describe_range(const ooc::RecordRange& range, std::string_view records);
 
 }  // namespace ooc_run

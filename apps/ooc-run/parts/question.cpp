@@ -115,6 +115,7 @@ Question parsed(const Json& json) {
     for (const Json& place : json.at("places")) question.places.push_back(integer_in_text(place));
   }
   if (json.contains("reduce")) question.reduce = reduce_in(json.at("reduce"));
+  if (json.contains("columns")) question.columns = integer_in_text(json.at("columns"));
   if (json.contains("histogram")) question.histogram = histogram_in(json.at("histogram"));
   if (json.contains("quantile")) question.quantile = quantile_in(json.at("quantile"));
   if (json.contains("top")) question.top = top_in(json.at("top"));
@@ -126,7 +127,11 @@ void check(const Question& question) {
   const auto& [reduce, histogram, quantile, top] =
       std::tie(question.reduce, question.histogram, question.quantile, question.top);
   const std::string& command = question.command;
-  const bool is_reduce = command == "reduce" && reduce && !quantile && !top;
+  // The elements of a row fit the address space.
+  constexpr std::uint64_t most_columns = std::uint64_t{1} << 59;
+  const bool has_columns =
+      !question.columns || (*question.columns - 1 < most_columns && reduce && !histogram);
+  const bool is_reduce = command == "reduce" && reduce && !quantile && !top && has_columns;
   const bool is_one =
       reduce.has_value() + histogram.has_value() + quantile.has_value() + top.has_value() == 1;
   const bool is_other =
@@ -150,10 +155,20 @@ Json to_json(const Question& question) {
     json["places"].push_back(std::to_string(place));
   }
   if (question.reduce) json["reduce"] = to_json(*question.reduce);
+  if (question.columns) json["columns"] = std::to_string(*question.columns);
   if (question.histogram) json["histogram"] = to_json(*question.histogram);
   if (question.quantile) json["quantile"] = to_json(*question.quantile);
   if (question.top) json["top"] = to_json(*question.top);
   return json;
+}
+
+std::string_view records_of(const Question& question) {
+  return question.columns ? "rows" : "values";
+}
+
+std::uint64_t tile_records_of(const Question& question) {
+  if (!question.columns) return ooc::tile_elements;
+  return ooc::column_tile_rows(*question.columns * ooc::size_of(question.type));
 }
 
 std::size_t rounds_of(const Question& question) {

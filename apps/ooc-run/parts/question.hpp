@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "result/report.hpp"
@@ -26,12 +27,19 @@ struct Question {
   std::string array{};                               // its name, if the file has several
   std::vector<std::uint64_t> places{};               // of the data, if they are selected
   std::optional<ooc::ReduceOptions> reduce{};        // statistics are wanted
+  std::optional<std::uint64_t> columns{};            // of rows, each of which has statistics
   std::optional<ooc::HistogramOptions> histogram{};  // bins are wanted
   std::optional<ooc::QuantileOptions> quantile{};    // quantiles are wanted
   std::optional<ooc::TopOptions> top{};              // the best values are wanted
 };
 
 Json to_json(const Question& question);
+
+/// Returns the word for the records of parts: "values", or "rows" if each column has a result.
+std::string_view records_of(const Question& question);
+
+/// Returns the records of a tile. Shards of the question divide the data between tiles.
+std::uint64_t tile_records_of(const Question& question);
 
 /// Returns the number of rounds of shards that the question takes, for data that have elements: 2
 /// if bins depend on the range of all data, which the shards of the first round find; for quantiles

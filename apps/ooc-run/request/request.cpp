@@ -80,15 +80,25 @@ ooc::QuantileOptions read_quantiles(const Arguments& arguments) {
   return options;
 }
 
+unsigned parse_axis(std::string_view text) {
+  if (text == "0") return 0;
+  refuse_usage(fmt::format("{} is not the first axis", text),
+               "0 takes the statistics of each column, over all rows");
+}
+
 ReduceRequest read_reduce(const Arguments& arguments) {
   ReduceRequest request{.run = read_run_settings(arguments), .reduce = {}, .bins = {}};
   request.reduce.nan = arguments.get("nan", parse_nan).value_or(request.reduce.nan);
   request.reduce.exact = arguments.has("exact");
   if (arguments.has("histogram")) request.bins = read_bins(arguments, "histogram");
   if (arguments.has("q")) request.quantile = read_quantiles(arguments);
+  if (arguments.get("axis", parse_axis)) {
+    request.by_column = {.columns = arguments.get("columns", positive_count),
+                         .table = arguments.has("tsv")};
+  }
   request.picture = read_picture_style(arguments);
   request.shard = read_shard(arguments);
-  request.run.format.by_columns = true;  // argmin and argmax count by rows
+  request.run.format.by_columns = !request.by_column;  // argmin and argmax count by rows
   return request;
 }
 

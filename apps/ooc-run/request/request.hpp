@@ -34,9 +34,16 @@ struct HistogramRequest {
   std::optional<Shard> shard{};     // empty: all of the data
 };
 
+/// The statistics of each column are wanted.
+struct ColumnSettings {
+  std::optional<std::uint64_t> columns;  // of a row; empty: those of the shape of the data
+  bool table;                            // with tabs, instead of text
+};
+
 struct ReduceRequest {
   RunSettings run;
   ooc::ReduceOptions reduce;
+  std::optional<ColumnSettings> by_column{};       // empty: of all elements
   std::optional<ooc::HistogramOptions> bins;       // bins to count in as well; empty: none
   std::optional<ooc::QuantileOptions> quantile{};  // quantiles to find as well; empty: none
   PictureStyle picture{};

@@ -196,6 +196,14 @@ Explanation explain_reduce(const RunSettings& settings, const ooc::Source& sourc
   });
 }
 
+Explanation explain_columns(const RunSettings& settings, const ooc::Source& source,
+                            const ooc::ReduceOptions& options) {
+  return explain_run(settings, reduce_task(source, options), [&](ooc::DeviceKind device) {
+    return ooc::dry_run_reduce_columns(settings.options, device, source, options,
+                                       wanted_of(settings));
+  });
+}
+
 Explanation explain_summary(const RunSettings& settings, const ooc::Source& source,
                             const ooc::SummaryOptions& options) {
   return with_first_pass(explain_run(settings, summary_task(source, options),

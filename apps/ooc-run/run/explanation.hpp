@@ -48,6 +48,8 @@ Explanation explain_reduce(const RunSettings& settings, const ooc::Source& sourc
                            const ooc::ReduceOptions& options);
 Explanation explain_summary(const RunSettings& settings, const ooc::Source& source,
                             const ooc::SummaryOptions& options);
+Explanation explain_columns(const RunSettings& settings, const ooc::Source& source,
+                            const ooc::ReduceOptions& options);
 /// `passes`: 1 for a round of shards, else quantile_passes().
 Explanation explain_quantile(const RunSettings& settings, const ooc::Source& source,
                              const ooc::QuantileOptions& options, std::size_t passes);

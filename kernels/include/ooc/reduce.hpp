@@ -5,6 +5,8 @@
 #include <ooc/detail/base/language.hpp>
 #include <ooc/source.hpp>
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -167,5 +169,55 @@ class OOC_API Reduction {
 OOC_API void verify_reduce(Coordinator& coordinator, const Source& source,
                            const ReduceOptions& options, const Statistics& found,
                            const PassOptions& wanted = {});
+
+/// Rows of a tile of reduce_columns(), given the size of a row (bytes): 1024 if they have at most
+/// 8 MiB, else the largest power of two that has, but at least 16.
+constexpr std::size_t column_tile_rows(std::size_t row_bytes) {
+  constexpr std::size_t most = 1024, least = 16, most_bytes = std::size_t{8} << 20;
+  return std::clamp(std::bit_floor(most_bytes / row_bytes), least, most);
+}
+
+/// Computes the statistics of each column of a source in one pass, as NumPy's functions do with
+/// `axis=0`: those of all elements with the same place in their row (see Source::columns()). A
+/// result has Source::columns() elements, and argmin and argmax are indices of rows.
+///
+///     const ooc::Source points = ooc::open("points.npy");  // of shape (1000000, 3)
+///     const auto [columns, stats] = ooc::reduce_columns(coordinator, points);
+///     for (const ooc::Statistics& column : columns) std::cout << *column.mean << '\n';
+///
+/// Results are as exact as those of reduce(), and have the same bits for any chunk size, number of
+/// streams, engine and device: a tile (see column_tile_rows()) has 32 interleaved sums for each
+/// column, and tiles are merged as there. A stream needs some 700 bytes of memory for a column,
+/// and the pass some 1,700.
+///
+/// Throws Error(usage) with ReduceOptions::exact; Error(bad_input) for data in Fortran order, and
+/// for rows of different lengths or without elements; and as fold() does.
+[[nodiscard]] OOC_API Result<std::vector<Statistics>> reduce_columns(
+    Coordinator& coordinator, const Source& source, const ReduceOptions& options = {},
+    const PassOptions& wanted = {});
+
+/// Returns the plan of reduce_columns() for these arguments: how it would read and why, and the
+/// number of bytes. Throws the errors that it would throw before it reads.
+OOC_API Stats dry_run_reduce_columns(const Options& machine, DeviceKind device,
+                                     const Source& source, const ReduceOptions& options = {},
+                                     const PassOptions& wanted = {});
+
+/// Computes reduce_columns() of a section of a source, or of a whole one, as a PartialResult (see
+/// collect()). A section begins and ends at multiples of column_tile_rows() rows, or at the end of
+/// the data. Throws Error as reduce_columns() and collect() do.
+[[nodiscard]] OOC_API Result<PartialResult<std::vector<Statistics>>> collect_reduce_columns(
+    Coordinator& coordinator, const Source& section, const ReduceOptions& options = {},
+    const PassOptions& wanted = {});
+
+/// Restores such a part from the bytes of PartialResult::save(). Throws Error as load_part() does.
+[[nodiscard]] OOC_API PartialResult<std::vector<Statistics>> load_reduce_columns(
+    ElementType type, std::size_t columns, const ReduceOptions& options,
+    std::span<const std::byte> saved);
+
+/// Verifies a result of reduce_columns() on a whole source, as verify_reduce() does, with
+/// Source::columns() times the memory.
+OOC_API void verify_reduce_columns(Coordinator& coordinator, const Source& source,
+                                   const ReduceOptions& options, std::span<const Statistics> found,
+                                   const PassOptions& wanted = {});
 
 }  // namespace ooc

@@ -11,10 +11,11 @@
 #include <type_traits>
 #include <utility>
 
-// Loops over the columns of a tile, for reduce/cpu.cpp only. They are plain C++, written such that
-// the compiler vectorises each loop over columns. They are always inlined into three functions, one
-// for each level of Simd, and compiled there for that level. None of them may exist as a separate
-// function: the linker might keep one copy, compiled for a newer processor than this one.
+// Loops over the columns of a tile, for reduce/cpu.cpp and by_column/cpu.cpp only. They are plain
+// C++, written such that the compiler vectorises each loop over columns. They are always inlined
+// into three functions, one for each level of Simd, and compiled there for that level. None of them
+// may exist as a separate function: the linker might keep one copy, compiled for a newer processor
+// than this one.
 
 #define OOC_ALWAYS __attribute__((always_inline))  // for lambdas
 #define OOC_INLINE OOC_ALWAYS inline
@@ -56,7 +57,7 @@ OOC_INLINE double unless_nan(double value, double term) {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(term) & (above - 1));
 }
 
-/// The narrowest type that holds the sum of a column of 256 elements.
+/// The narrowest type that holds the sum of a column of up to 256 elements.
 template <class T>
 struct ColumnSum {
   using type = std::conditional_t<is_floating<T>, double, std::int64_t>;
@@ -78,22 +79,27 @@ struct ColumnSum<std::int16_t> {
   using type = std::int32_t;
 };
 
-/// The 256 columns of a tile.
-template <class T>
+/// Up to `most` columns of a tile.
+template <class T, std::size_t most>
 struct Columns {
   using Sum = typename ColumnSum<T>::type;
   using Square = std::conditional_t<sizeof(T) == 1, std::uint32_t, std::uint64_t>;
 
-  alignas(64) std::array<Sum, columns> sum{};
-  alignas(64) std::array<std::int64_t, columns> sum_high{};  // of 8-byte integers
-  alignas(64) std::array<Square, columns> squares{};         // where they are exact
-  alignas(64) std::array<T, columns> min;
-  alignas(64) std::array<T, columns> max;
+  alignas(64) std::array<Sum, most> sum;
+  alignas(64) std::array<std::int64_t, most> sum_high;  // of 8-byte integers
+  alignas(64) std::array<Square, most> squares;         // where they are exact
+  alignas(64) std::array<T, most> min;
+  alignas(64) std::array<T, most> max;
 
-  OOC_INLINE Columns() {
+  /// Clears the first `used` columns, the only ones that are used.
+  OOC_INLINE explicit Columns(std::size_t used = most) {
     using Limits = std::numeric_limits<T>;
-    min.fill(is_floating<T> ? Limits::infinity() : Limits::max());
-    max.fill(is_floating<T> ? static_cast<T>(-Limits::infinity()) : Limits::lowest());
+    std::fill_n(sum.begin(), used, Sum{});
+    if constexpr (!is_floating<T> && sizeof(T) == 8) std::fill_n(sum_high.begin(), used, 0);
+    if constexpr (has_exact_squares<T>) std::fill_n(squares.begin(), used, Square{});
+    std::fill_n(min.begin(), used, is_floating<T> ? Limits::infinity() : Limits::max());
+    std::fill_n(max.begin(), used,
+                is_floating<T> ? static_cast<T>(-Limits::infinity()) : Limits::lowest());
   }
 };
 
@@ -107,24 +113,26 @@ OOC_INLINE void for_each_row(Body body) {
   (std::make_index_sequence<rows>{});
 }
 
-/// Columns `begin` to `end` - 1 of some rows. `offset`: index in the tile of the first row's start.
+/// Columns `begin` to `end` - 1 of some rows of `width` elements. `offset`: index in the tile of
+/// the first row's start.
 struct Strip {
-  std::size_t offset, begin, end;
+  std::size_t width, offset, begin, end;
 };
 
 /// Adds `rows` rows to the columns of a strip.
-template <std::size_t rows, bool skip_nan, class T>
-OOC_INLINE void add_rows(const T* __restrict tile, Strip strip, Columns<T>& __restrict to) {
+template <std::size_t rows, bool skip_nan, class T, std::size_t most>
+OOC_INLINE void add_rows(const T* __restrict tile, Strip strip, Columns<T, most>& __restrict to) {
   const T* const data = tile + strip.offset;
+  const std::size_t width = strip.width;
 #pragma GCC ivdep
   for (std::size_t j = strip.begin; j < strip.end; ++j) {
     auto sum = to.sum[j];
-    auto sum_high = to.sum_high[j];
-    auto squares = to.squares[j];
     auto min = to.min[j];
     auto max = to.max[j];
+    std::int64_t sum_high = 0;
+    typename Columns<T, most>::Square squares = 0;
     for_each_row<rows>([&](std::size_t row) OOC_ALWAYS {
-      const T value = data[row * columns + j];
+      const T value = data[row * width + j];
       min = value < min ? value : min;
       max = value > max ? value : max;
       if constexpr (is_floating<T>) {
@@ -142,24 +150,24 @@ OOC_INLINE void add_rows(const T* __restrict tile, Strip strip, Columns<T>& __re
       }
     });
     to.sum[j] = sum;
-    to.sum_high[j] = sum_high;
-    to.squares[j] = squares;
+    if constexpr (!is_floating<T> && sizeof(T) == 8) to.sum_high[j] += sum_high;
+    if constexpr (has_exact_squares<T>) to.squares[j] += squares;
     to.min[j] = min;
     to.max[j] = max;
   }
 }
 
-using Squares = std::array<double, columns>;
-
-/// Adds the squared distances of `rows` rows from `mean`.
-template <std::size_t rows, bool skip_nan, class T>
-OOC_INLINE void add_squares(const T* __restrict tile, Strip strip, double mean,
-                            Squares& __restrict squares) {
+/// Adds the squared distances of `rows` rows from the mean of each column, `mean_of(column)`.
+template <std::size_t rows, bool skip_nan, class T, class MeanOf>
+OOC_INLINE void add_squares(const T* __restrict tile, Strip strip, MeanOf mean_of,
+                            double* __restrict squares) {
   const T* const data = tile + strip.offset;
+  const std::size_t width = strip.width;
   for (std::size_t j = strip.begin; j < strip.end; ++j) {
+    const double mean = mean_of(j);
     double sum = squares[j];
     for_each_row<rows>([&](std::size_t row) OOC_ALWAYS {
-      const T value = data[row * columns + j];
+      const T value = data[row * width + j];
       const double wide = as_double(value);
       const double square = (wide - mean) * (wide - mean);
       sum += skip_nan ? unless_nan(wide, square) : square;
@@ -168,26 +176,27 @@ OOC_INLINE void add_squares(const T* __restrict tile, Strip strip, double mean,
   }
 }
 
-/// Calls body(integral_constant rows, strip) for strips that cover the tile.
+/// Calls body(integral_constant rows, strip) for strips that cover a tile of `count` elements in
+/// rows of `width`, a multiple of strip_columns.
 template <class Body>
-OOC_INLINE void for_each_strip(std::size_t count, Body body) {
+OOC_INLINE void for_each_strip(std::size_t width, std::size_t count, Body body) {
   using Block = std::integral_constant<std::size_t, block_rows>;
   using Row = std::integral_constant<std::size_t, 1>;
   std::size_t i = 0;
-  for (; i + block_rows * columns <= count; i += block_rows * columns) {
-    for (std::size_t j = 0; j < columns; j += strip_columns) {
-      body(Block{}, Strip{i, j, j + strip_columns});
+  for (; i + block_rows * width <= count; i += block_rows * width) {
+    for (std::size_t j = 0; j < width; j += strip_columns) {
+      body(Block{}, Strip{width, i, j, j + strip_columns});
     }
   }
-  for (; i + columns <= count; i += columns) body(Row{}, Strip{i, 0, columns});
-  if (i < count) body(Row{}, Strip{i, 0, count - i});
+  for (; i + width <= count; i += width) body(Row{}, Strip{width, i, 0, width});
+  if (i < count) body(Row{}, Strip{width, i, 0, count - i});
 }
 
-OOC_INLINE double add_columns(std::array<double, columns>& sums) {
-  for (std::size_t s = columns / 2; s > 0; s /= 2) {
+/// Adds the upper half of `size` sums to the lower one, and so on, until `left` sums are left.
+OOC_INLINE void add_halves(double* sums, std::size_t size, std::size_t left) {
+  for (std::size_t s = size / 2; s >= left; s /= 2) {
     for (std::size_t j = 0; j < s; ++j) sums[j] += sums[j + s];
   }
-  return sums[0];
 }
 
 }  // namespace ooc::detail::reduction

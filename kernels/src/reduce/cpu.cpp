@@ -1,4 +1,5 @@
 #include "reduce/columns.hpp"
+#include "reduce/extremes.hpp"
 
 #include <ooc/coordinator.hpp>
 #include <ooc/reduce.hpp>
@@ -24,7 +25,27 @@ struct Tile {
   const T* data;
   std::size_t size;
   const T* next;
+
+  OOC_INLINE T at(std::size_t index) const { return data[index]; }
+
+  /// Returns the first index for which `matches` is true, or nowhere.
+  template <class Predicate>
+  OOC_INLINE std::uint32_t find(Predicate matches) const {
+    std::size_t i = 0;
+    for (; i + columns <= size; i += columns) {
+      unsigned any = 0;
+      for (std::size_t j = 0; j < columns; ++j) any |= matches(data[i + j]) ? 1u : 0u;
+      if (any != 0) break;
+    }
+    for (; i < size; ++i) {
+      if (matches(data[i])) return static_cast<std::uint32_t>(i);
+    }
+    return nowhere;
+  }
 };
+
+template <class T>
+using TileColumns = Columns<T, columns>;
 
 /// Prefetches the part of the next tile that corresponds to a strip of this one; each loop over the
 /// tile prefetches its half. The hardware prefetcher does not do so well, since the loops above
@@ -43,8 +64,8 @@ OOC_INLINE void prefetch_next(const Tile<T>& tile, std::size_t look, Strip strip
 }
 
 template <bool skip_nan, class T>
-OOC_INLINE void look(const Tile<T>& tile, Columns<T>& to) {
-  for_each_strip(tile.size, [&](auto rows, Strip strip) OOC_ALWAYS {
+OOC_INLINE void look(const Tile<T>& tile, TileColumns<T>& to) {
+  for_each_strip(columns, tile.size, [&](auto rows, Strip strip) OOC_ALWAYS {
     if (rows > 1) prefetch_next(tile, 0, strip);
     add_rows<rows(), skip_nan>(tile.data, strip, to);
   });
@@ -52,93 +73,35 @@ OOC_INLINE void look(const Tile<T>& tile, Columns<T>& to) {
 
 template <bool skip_nan, class T>
 OOC_INLINE double look_again(const Tile<T>& tile, double mean) {
-  alignas(64) Squares squares{};
-  for_each_strip(tile.size, [&](auto rows, Strip strip) OOC_ALWAYS {
+  alignas(64) std::array<double, columns> squares{};
+  const auto mean_of = [mean](std::size_t) OOC_ALWAYS { return mean; };
+  for_each_strip(columns, tile.size, [&](auto rows, Strip strip) OOC_ALWAYS {
     if (rows > 1) prefetch_next(tile, 1, strip);
-    add_squares<rows(), skip_nan>(tile.data, strip, mean, squares);
+    add_squares<rows(), skip_nan>(tile.data, strip, mean_of, squares.data());
   });
-  return add_columns(squares);
-}
-
-/// Returns the first index for which `matches` is true, or nowhere.
-template <class T, class Predicate>
-OOC_INLINE std::uint32_t find_first(const Tile<T>& tile, Predicate matches) {
-  std::size_t i = 0;
-  for (; i + columns <= tile.size; i += columns) {
-    unsigned any = 0;
-    for (std::size_t j = 0; j < columns; ++j) any |= matches(tile.data[i + j]) ? 1u : 0u;
-    if (any != 0) break;
-  }
-  for (; i < tile.size; ++i) {
-    if (matches(tile.data[i])) return static_cast<std::uint32_t>(i);
-  }
-  return nowhere;
-}
-
-struct Located {
-  std::uint64_t key;
-  std::uint32_t index = nowhere;
-};
-
-/// Finds the first index of a minimum or maximum, and the element there, if `may_matter(rank)` is
-/// true. The element may be the other zero than `value`: both are equal. This third loop over a
-/// tile is rare, since few tiles have a new extreme of their lane.
-template <class T, class MayMatter>
-OOC_INLINE Located locate(const Tile<T>& tile, T value, MayMatter may_matter) {
-  const std::uint64_t key = order_key(value);
-  if (!may_matter(rank_of<T>(key))) return {key};
-  const std::uint32_t index =
-      find_first(tile, [value](T element) OOC_ALWAYS { return element == value; });
-  return {order_key(tile.data[index]), index};
-}
-
-/// Counts the infinities of a tile. If neither extreme is infinite, there are none.
-template <class T>
-OOC_INLINE std::uint32_t count_infinities(const Tile<T>& tile, std::uint64_t min_key,
-                                          std::uint64_t max_key) {
-  std::uint32_t count = 0;
-  if constexpr (is_floating<T>) {
-    constexpr T infinity = std::numeric_limits<T>::infinity();
-    if (min_key != order_key(-infinity) && max_key != order_key(infinity)) return 0;
-    for (std::size_t i = 0; i < tile.size; ++i) {
-      count += tile.data[i] == infinity || tile.data[i] == -infinity ? 1u : 0u;
-    }
-  }
-  return count;
+  add_halves(squares.data(), columns, 1);
+  return squares[0];
 }
 
 template <class T>
-OOC_INLINE void locate_extremes(const Tile<T>& tile, const Columns<T>& seen, CpuLane& lane,
+OOC_INLINE void locate_extremes(const Tile<T>& tile, const TileColumns<T>& seen, CpuLane& lane,
                                 TileResult& result) {
-  if (result.nan == tile.size) return;
-  const Located min =
-      locate(tile, *std::min_element(seen.min.begin(), seen.min.end()),
-             [&lane](std::uint64_t rank) OOC_ALWAYS { return !lane.any || rank < lane.min_rank; });
-  const Located max =
-      locate(tile, *std::max_element(seen.max.begin(), seen.max.end()),
-             [&lane](std::uint64_t rank) OOC_ALWAYS { return !lane.any || rank > lane.max_rank; });
-  result.min_key = min.key;
-  result.max_key = max.key;
-  result.argmin = min.index;
-  result.argmax = max.index;
-  result.inf = count_infinities(tile, min.key, max.key);
-  if (min.index != nowhere) lane.min_rank = rank_of<T>(min.key);
-  if (max.index != nowhere) lane.max_rank = rank_of<T>(max.key);
-  lane.any = true;
+  locate_extremes(tile, *std::min_element(seen.min.begin(), seen.min.end()),
+                  *std::max_element(seen.max.begin(), seen.max.end()), lane.seen, result);
 }
 
 /// Reduces a tile of floating type that has NaN, or infinities of both signs.
 template <class T>
 OOC_INLINE void reduce_around_nan(const Tile<T>& tile, CpuLane& lane, TileResult& result) {
   for (std::size_t i = 0; i < tile.size; ++i) result.nan += is_nan(tile.data[i]) ? 1u : 0u;
-  if (result.nan > 0 && !lane.nan) {
-    const auto nan = [](T value) OOC_ALWAYS { return is_nan(value); };
-    result.first_nan = find_first(tile, nan);
-    lane.nan = true;
+  if (result.nan > 0 && !lane.seen.nan) {
+    result.first_nan = tile.find([](T value) OOC_ALWAYS { return is_nan(value); });
+    lane.seen.nan = true;
   }
-  Columns<T> seen;
+  TileColumns<T> seen;
   look<true>(tile, seen);
-  result.sum = add_columns(seen.sum);
+  add_halves(seen.sum.data(), columns, 1);
+  result.sum = seen.sum[0];
   if (result.nan < tile.size) {
     const double mean = result.sum / static_cast<double>(tile.size - result.nan);
     result.m2 = look_again<true>(tile, mean);
@@ -148,9 +111,10 @@ OOC_INLINE void reduce_around_nan(const Tile<T>& tile, CpuLane& lane, TileResult
 
 template <class T>
 OOC_INLINE void reduce_floating(const Tile<T>& tile, CpuLane& lane, TileResult& result) {
-  Columns<T> seen;
+  TileColumns<T> seen;
   look<false>(tile, seen);
-  result.sum = add_columns(seen.sum);
+  add_halves(seen.sum.data(), columns, 1);
+  result.sum = seen.sum[0];
   if (is_nan(result.sum)) {
     reduce_around_nan(tile, lane, result);
     return;
@@ -166,12 +130,12 @@ void add_exactly(const Tile<T>& tile, CpuLane& lane) {
 
 template <class T>
 OOC_INLINE void reduce_integers(const Tile<T>& tile, CpuLane& lane, TileResult& result) {
-  Columns<T> seen;
+  TileColumns<T> seen;
   look<false>(tile, seen);
   for (std::size_t j = 0; j < columns; ++j) {
     result.sum_low += static_cast<std::int64_t>(seen.sum[j]);
-    result.sum_high += seen.sum_high[j];
-    result.squares += seen.squares[j];
+    if constexpr (sizeof(T) == 8) result.sum_high += seen.sum_high[j];
+    if constexpr (has_exact_squares<T>) result.squares += seen.squares[j];
   }
   if constexpr (!has_exact_squares<T>) {
     const double mean = mean_of_integers(result.sum_high, result.sum_low, tile.size);

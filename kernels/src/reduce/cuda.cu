@@ -1,4 +1,5 @@
 #include "reduce/places.hpp"
+#include "reduce/threads.cuh"
 #include "reduce/tiles.hpp"
 
 #include <ooc/coordinator.hpp>
@@ -17,128 +18,6 @@
 namespace ooc::detail::reduction {
 namespace {
 
-using ThreadSlots = double[columns];
-
-/// Adds the columns in the binary tree of tiles.hpp. All threads get the result.
-__device__ double add_columns(double mine, ThreadSlots& shared) {
-  const unsigned j = threadIdx.x;
-  shared[j] = mine;
-  __syncthreads();
-  for (unsigned s = columns / 2; s > 0; s /= 2) {
-    if (j < s) shared[j] += shared[j + s];
-    __syncthreads();
-  }
-  const double sum = shared[0];
-  __syncthreads();  // the memory may be reused after this
-  return sum;
-}
-
-/// Combines one value of each thread; `join` must be commutative and associative. All threads get
-/// the result.
-template <class V, class Join>
-__device__ V combine(V mine, Join join, V (&shared)[columns]) {
-  const unsigned j = threadIdx.x;
-  shared[j] = mine;
-  __syncthreads();
-  for (unsigned s = columns / 2; s > 0; s /= 2) {
-    if (j < s) shared[j] = join(shared[j], shared[j + s]);
-    __syncthreads();
-  }
-  const V result = shared[0];
-  __syncthreads();
-  return result;
-}
-
-struct Add {
-  template <class V>
-  __device__ V operator()(V left, V right) const {
-    return left + right;
-  }
-};
-
-/// The rank of a value and its index; nowhere if there is no value.
-struct Extreme {
-  std::uint64_t rank;
-  std::uint32_t index;
-};
-
-struct Smaller {
-  __device__ Extreme operator()(Extreme left, Extreme right) const {
-    if (left.index == nowhere) return right;
-    if (right.index == nowhere) return left;
-    if (left.rank != right.rank) return left.rank < right.rank ? left : right;
-    return left.index < right.index ? left : right;
-  }
-};
-
-struct Larger {
-  __device__ Extreme operator()(Extreme left, Extreme right) const {
-    if (left.index == nowhere) return right;
-    if (right.index == nowhere) return left;
-    if (left.rank != right.rank) return left.rank > right.rank ? left : right;
-    return left.index < right.index ? left : right;
-  }
-};
-
-struct Smallest {
-  template <class V>
-  __device__ V operator()(V left, V right) const {
-    return left < right ? left : right;  // `nowhere` is the largest index
-  }
-};
-
-/// The results of a thread for its column.
-struct Column {
-  double sum = 0;
-  std::int64_t sum_high = 0;
-  std::int64_t sum_low = 0;
-  std::uint64_t squares = 0;
-  std::uint32_t nan = 0;
-  std::uint32_t first_nan = nowhere;
-  Extreme min{0, nowhere};
-  Extreme max{0, nowhere};
-};
-
-template <class T>
-__device__ bool is_nan(T value) {
-  const double number = to_double(value);
-  return number != number;
-}
-
-template <class T>
-__device__ bool is_infinite(T value) {
-  const double number = to_double(value);
-  return number - number != 0 && number == number;
-}
-
-template <class T>
-__device__ void add(Column& column, T value, std::uint32_t index) {
-  if constexpr (is_floating<T>) {
-    if (is_nan(value)) {
-      if (column.nan == 0) column.first_nan = index;
-      ++column.nan;
-      return;
-    }
-    column.sum += to_double(value);
-  } else if constexpr (sizeof(T) == 8) {
-    column.sum_high += static_cast<std::int64_t>(value >> 32);
-    column.sum_low += static_cast<std::uint32_t>(value);
-  } else {
-    const auto wide = static_cast<std::int64_t>(value);
-    column.sum_low += wide;
-    if constexpr (has_exact_squares<T>) column.squares += static_cast<std::uint64_t>(wide * wide);
-  }
-  const std::uint64_t rank = rank_of<T>(order_key(value));
-  if (column.min.index == nowhere || rank < column.min.rank) column.min = {rank, index};
-  if (column.max.index == nowhere || rank > column.max.rank) column.max = {rank, index};
-}
-
-/// Returns the key of the element at an extreme. The rank is the same for both zeros.
-template <class T>
-__device__ std::uint64_t key_at(const T* data, Extreme extreme) {
-  return extreme.index == nowhere ? 0 : order_key(data[extreme.index]);
-}
-
 /// Of two elements with the same extreme value, returns the one that is first in row-major order.
 struct Earlier {
   __device__ PlacedKey operator()(PlacedKey left, PlacedKey right) const {
@@ -146,32 +25,15 @@ struct Earlier {
   }
 };
 
-/// Calls body(value, index) for the elements of this thread's column, in order. Loads several of
-/// them before it uses the first, so that the loads overlap.
 template <class T, class Body>
 __device__ void for_each_in_column(const T* data, std::uint32_t size, Body body) {
-  constexpr std::uint32_t batch = 8;
-  std::uint32_t i = threadIdx.x;
-  for (; i + (batch - 1) * columns < size; i += batch * columns) {
-    T values[batch];
-#pragma unroll
-    for (std::uint32_t k = 0; k < batch; ++k) values[k] = data[i + k * columns];
-#pragma unroll
-    for (std::uint32_t k = 0; k < batch; ++k) body(values[k], i + k * columns);
-  }
-  for (; i < size; i += columns) body(data[i], i);
+  for_each_element(data, 1, threadIdx.x, columns, size, body);
 }
 
 template <class T>
 __device__ double squares_of_column(const T* data, std::uint32_t size, double mean) {
   double sum = 0;
-  for_each_in_column(data, size, [&](T value, std::uint32_t) {
-    if constexpr (is_floating<T>) {
-      if (is_nan(value)) return;
-    }
-    const double distance = to_double(value) - mean;
-    sum += distance * distance;
-  });
+  for_each_in_column(data, size, [&](T value, std::uint32_t) { add_square(sum, value, mean); });
   return sum;
 }
 
@@ -185,7 +47,7 @@ __device__ std::uint32_t infinities_of_column(const T* data, std::uint32_t size)
 template <class T>
 __global__ void __launch_bounds__(columns, 4)
     reduce_tiles(const T* data, std::size_t count, TileResult* results) {
-  __shared__ ThreadSlots doubles;
+  __shared__ double doubles[columns];
   __shared__ std::uint64_t words[columns];
   __shared__ std::int64_t signed_words[columns];
   __shared__ std::uint32_t counts[columns];
@@ -199,32 +61,32 @@ __global__ void __launch_bounds__(columns, 4)
   for_each_in_column(data, size, [&](T value, std::uint32_t index) { add(column, value, index); });
 
   TileResult result;
-  const Extreme min = combine(column.min, Smaller{}, extremes);
-  const Extreme max = combine(column.max, Larger{}, extremes);
+  const Extreme min = combine(column.min, Smaller{}, extremes, columns);
+  const Extreme max = combine(column.max, Larger{}, extremes, columns);
   result.min_key = key_at(data, min);
   result.argmin = min.index;
   result.max_key = key_at(data, max);
   result.argmax = max.index;
   if constexpr (is_floating<T>) {
-    result.nan = combine(column.nan, Add{}, counts);
-    result.first_nan = combine(column.first_nan, Smallest{}, counts);
-    result.sum = add_columns(column.sum, doubles);
+    result.nan = combine(column.nan, Add{}, counts, columns);
+    result.first_nan = combine(column.first_nan, Smallest{}, counts, columns);
+    result.sum = combine(column.sum, Add{}, doubles, columns);
     if (result.nan < size) {
       const double mean = result.sum / static_cast<double>(size - result.nan);
-      result.m2 = add_columns(squares_of_column(data, size, mean), doubles);
+      result.m2 = combine(squares_of_column(data, size, mean), Add{}, doubles, columns);
       // All threads have the same extremes.
       if (is_infinite(data[min.index]) || is_infinite(data[max.index])) {
-        result.inf = combine(infinities_of_column(data, size), Add{}, counts);
+        result.inf = combine(infinities_of_column(data, size), Add{}, counts, columns);
       }
     }
   } else {
-    result.sum_high = combine(column.sum_high, Add{}, signed_words);
-    result.sum_low = combine(column.sum_low, Add{}, signed_words);
+    result.sum_high = combine(column.sum_high, Add{}, signed_words, columns);
+    result.sum_low = combine(column.sum_low, Add{}, signed_words, columns);
     if constexpr (has_exact_squares<T>) {
-      result.squares = combine(column.squares, Add{}, words);
+      result.squares = combine(column.squares, Add{}, words, columns);
     } else {
       const double mean = mean_of_integers(result.sum_high, result.sum_low, size);
-      result.m2 = add_columns(squares_of_column(data, size, mean), doubles);
+      result.m2 = combine(squares_of_column(data, size, mean), Add{}, doubles, columns);
     }
   }
   if (threadIdx.x == 0) results[blockIdx.x] = result;
@@ -259,9 +121,9 @@ __global__ void __launch_bounds__(columns)
     if (rank == min_rank) min_here = Earlier{}(min_here, here);
     if (rank == max_rank) max_here = Earlier{}(max_here, here);
   }
-  const PlacedKey min_found = combine(min_here, Earlier{}, placed);
-  const PlacedKey max_found = combine(max_here, Earlier{}, placed);
-  const std::uint64_t nan_found = combine(nan_here, Smallest{}, words);
+  const PlacedKey min_found = combine(min_here, Earlier{}, placed, columns);
+  const PlacedKey max_found = combine(max_here, Earlier{}, placed, columns);
+  const std::uint64_t nan_found = combine(nan_here, Smallest{}, words, columns);
   if (threadIdx.x != 0) return;
   TilePlaces& all = places[tile];
   all.min = Earlier{}(all.min, min_found);

@@ -1,6 +1,8 @@
 #include "reduce/exact_sum.hpp"
 #include "reduce/node.hpp"
 #include "reduce/places.hpp"
+#include "reduce/saved_tree.hpp"
+#include "reduce/statistics.hpp"
 #include "reduce/tiles.hpp"
 
 #include <ooc/detail/base/units.hpp>
@@ -9,10 +11,8 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -49,92 +49,6 @@ TilesFound<T>& found_in(OpaquePartial& partial) {
 /// exact.
 template <class T>
 using Bins = reduction::ExactBins<std::conditional_t<sizeof(T) == 8, double, float>>;
-
-constexpr double quiet_nan = std::numeric_limits<double>::quiet_NaN();
-
-/// Replaces any NaN by one fixed NaN, since the bits of NaN depend on the processor.
-double canonical(double value) {
-  return std::isnan(value) ? quiet_nan : value;
-}
-
-template <class T>
-Scalar value_from_key(std::uint64_t key) {
-  if constexpr (is_floating<T>) {
-    return reduction::floating_from_key(key);
-  } else if constexpr (std::is_signed_v<T>) {
-    return int128{static_cast<std::int64_t>(key ^ reduction::top_bit)};
-  } else {
-    return int128{key};
-  }
-}
-
-/// Sets the statistics if all elements are NaN, or if a NaN propagates.
-void set_nan(Statistics& result, double sum) {
-  result.sum = sum;
-  result.min = result.max = quiet_nan;
-  result.mean = result.variance = result.stddev = quiet_nan;
-}
-
-template <class T>
-void set_values(Statistics& result, const Node<T>& root) {
-  if constexpr (is_floating<T>) {
-    result.sum = canonical(root.sum);
-  } else {
-    result.sum = root.sum;
-  }
-  result.min = value_from_key<T>(root.min_key);
-  result.max = value_from_key<T>(root.max_key);
-  result.argmin = root.argmin;
-  result.argmax = root.argmax;
-  const double variance = root.m2 / static_cast<double>(root.values());
-  result.mean = canonical(root.mean());
-  result.variance = canonical(variance);
-  result.stddev = canonical(std::sqrt(variance));
-}
-
-/// Rounds sum and mean from the exact sum of the finite elements. Extremes show infinities.
-template <class T>
-void set_exact(Statistics& result, const Node<T>& root, ExactSum sum) {
-  if constexpr (is_floating<T>) {
-    const double min = reduction::floating_from_key(root.min_key);
-    const double max = reduction::floating_from_key(root.max_key);
-    if (std::isinf(min) || std::isinf(max)) {
-      result.mean = canonical(min + max);
-      result.sum = *result.mean;
-      return;
-    }
-    result.sum = sum.rounded();
-  } else {
-    sum.add(root.sum);
-  }
-  result.mean = sum.rounded(root.values());
-}
-
-/// Throws Error(bad_input) unless the places are known, which is so unless a part was forged.
-void require_places(std::initializer_list<std::uint64_t> places) {
-  if (std::ranges::find(places, reduction::nowhere_at_all) == places.end()) return;
-  throw Error(ErrorKind::bad_input, "a saved partial result does not say where its extremes are");
-}
-
-template <class T>
-Statistics statistics_of(const Node<T>& root, const ExactSum& sum, const ReduceOptions& options) {
-  Statistics result;
-  result.count = root.count;
-  result.nan = root.nan;
-  result.inf = root.inf;
-  if (root.nan > 0 && options.nan == NanPolicy::propagate) {
-    set_nan(result, quiet_nan);
-    require_places({root.first_nan});
-    result.argmin = result.argmax = root.first_nan;
-  } else if (root.values() == 0) {
-    set_nan(result, 0.0);
-  } else {
-    require_places({root.argmin, root.argmax});
-    set_values(result, root);
-    if (options.exact) set_exact(result, root, sum);
-  }
-  return result;
-}
 
 }  // namespace
 
@@ -200,10 +114,10 @@ void Reduction<T>::merge(Partial& total, Partial& part) const {
 template <IsElement T>
 Statistics Reduction<T>::result(Partial total) const {
   auto& found = found_in<T>(total);
-  if (const auto root = found.tree.take_root()) return statistics_of(*root, found.sum, options_);
-  Statistics nothing;
-  nothing.sum = typename Node<T>::Sum{};
-  return nothing;
+  if (const auto root = found.tree.take_root()) {
+    return reduction::statistics_of(*root, found.sum, options_);
+  }
+  return reduction::statistics_of_nothing<T>();
 }
 
 template <IsElement T>
@@ -215,18 +129,10 @@ std::string Reduction<T>::question() const {
 
 template <IsElement T>
 void Reduction<T>::save(const Partial& total, std::vector<std::byte>& out) const {
-  constexpr std::size_t words = is_floating<T> ? 9 : 8;  // no padding between them
-  static_assert(sizeof(Node<T>) == words * sizeof(std::uint64_t) + sizeof(typename Node<T>::Sum));
   static const TilesFound<T> nothing;
   const auto& found = total ? static_cast<const TilesFound<T>&>(*total) : nothing;
-  auto nodes = std::vector(found.tree.nodes().begin(), found.tree.nodes().end());
-  std::ranges::sort(nodes, {}, [](const auto& node) { return node.first_tile(); });
-  append_bytes(out, std::uint64_t{nodes.size()});
-  for (const auto& [level, index, node] : nodes) {
-    append_bytes(out, std::uint64_t{level});
-    append_bytes(out, index);
-    append_bytes(out, node);
-  }
+  reduction::save_tree(found.tree, out,
+                       [&out](const Node<T>& node) { reduction::append_node(out, node); });
   if (options_.exact) append_bytes(out, found.sum);
 }
 
@@ -234,51 +140,23 @@ template <IsElement T>
 void Reduction<T>::load(std::span<const std::byte> in, Partial& total) const {
   ByteReader bytes(in);
   auto& found = found_in<T>(total);
-  const std::size_t count = bytes.take_count(sizeof(Node<T>));
-  std::uint64_t end = 0;  // end of the tiles read so far
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto level = bytes.take<std::uint64_t>();
-    const auto index = bytes.take<std::uint64_t>();
-    const auto node = bytes.take<Node<T>>();
-    constexpr std::uint64_t most_tiles = ~std::uint64_t{0} / tile_elements;
-    const bool is_there = level < 48 && index <= most_tiles >> level && index << level >= end;
-    const std::uint64_t most = is_there ? tile_elements << level : 0;
-    // Only the last tile of a dataset may be short.
-    const bool is_last = i + 1 == count;
-    if (node.count > most || node.count + tile_elements <= most ||
-        (node.count != most && !is_last)) {
-      throw Error(ErrorKind::bad_input, "a saved partial result has tiles that are not there");
-    }
-    if (!reduction::is_possible(node)) {
-      throw Error(ErrorKind::bad_input,
-                  "a saved partial result has statistics that no values have");
-    }
-    end = (index + 1) << level;
-    found.tree.insert({static_cast<unsigned>(level), index, node});
-  }
+  reduction::load_tree(bytes, tile_elements, sizeof(Node<T>), found.tree,
+                       [&bytes] { return reduction::take_node<T>(bytes); });
   if (options_.exact) found.sum = bytes.take<ExactSum>();
   bytes.require_end();
 }
 
 template <IsElement T>
 std::uint64_t Reduction<T>::records_in(const Partial& total) const {
-  std::uint64_t count = 0;
-  if (!total) return count;
-  for (const auto& placed : static_cast<const TilesFound<T>&>(*total).tree.nodes()) {
-    count += placed.node.count;
-  }
-  return count;
+  if (!total) return 0;
+  return reduction::records_in_tree(static_cast<const TilesFound<T>&>(*total).tree);
 }
 
 template <IsElement T>
 std::vector<std::pair<std::uint64_t, std::uint64_t>> Reduction<T>::nodes_in(
     const Partial& total) const {
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> nodes;
-  if (!total) return nodes;
-  for (const auto& [level, index, node] : static_cast<const TilesFound<T>&>(*total).tree.nodes()) {
-    nodes.emplace_back(level, index);
-  }
-  return nodes;
+  if (!total) return {};
+  return reduction::places_in_tree(static_cast<const TilesFound<T>&>(*total).tree);
 }
 
 template class Reduction<std::uint8_t>;

@@ -47,22 +47,27 @@ struct TileResult {
   std::uint32_t first_nan = nowhere;
 };
 
-/// State of a CPU lane between tiles: the extremes of the tiles so far, if these precede the next
-/// one. A tile can hold the first minimum of all only if no earlier tile has one as small. Tiles
-/// that cannot are not searched for `argmin`. The same goes for `argmax` and `first_nan`.
-struct CpuLane {
-  /// Starts a chunk at element `first`. If it is before an earlier chunk, forgets the extremes:
-  /// they do not tell which element is the first.
-  void begin_chunk(std::uint64_t first, std::uint64_t elements) {
-    if (first < end) any = nan = false;
-    end = first + elements;
-  }
-
-  std::uint64_t end = 0;  // of the last chunk
+/// The extremes of the tiles so far of a CPU lane, if these precede the next one. A tile can hold
+/// the first minimum of all only if no earlier tile has one as small. Tiles that cannot are not
+/// searched for `argmin`. The same goes for `argmax` and `first_nan`.
+struct SeenExtremes {
   std::uint64_t min_rank = 0;
   std::uint64_t max_rank = 0;
   bool any = false;  // an element was not NaN
   bool nan = false;
+};
+
+/// State of a CPU lane between tiles.
+struct CpuLane {
+  /// Starts a chunk at element `first`. If it is before an earlier chunk, forgets the extremes:
+  /// they do not tell which element is the first.
+  void begin_chunk(std::uint64_t first, std::uint64_t elements) {
+    if (first < end) seen = {};
+    end = first + elements;
+  }
+
+  std::uint64_t end = 0;  // of the last chunk
+  SeenExtremes seen{};
   std::vector<float> converted{};  // scratch memory: a tile of two-byte floats as floats
 
   /// Used if ReduceOptions::exact. Two-byte floats are added as floats.

@@ -94,7 +94,7 @@ class Filter final : public Operation {
   static Finder finder(const Op& op) { return Finder(op); }
 
   /// `record_bytes`: of the inputs or of the outputs, whichever is larger.
-  Filter(const Op& op, Coordinator& /*coordinator*/, std::size_t record_bytes)
+  Filter(const Op& op, const DeviceFacts& /*device*/, std::size_t record_bytes)
       : op_(op), partition_(partition_of_calls<Op>(record_bytes)) {}
 
   void begin_with(std::span<const PassInput> inputs) {

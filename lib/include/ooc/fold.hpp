@@ -72,8 +72,10 @@ inline constexpr Fit consume_fit<Op, std::tuple<Inputs...>> =
 ///     Sources are read from beginning to end, as one sequence of all files. Chunks have
 ///     50 times as many elements as there are neighbours, if memory allows;
 ///  -  `static constexpr Merge merge_order`: another order, for example `Merge::unordered`;
-///  -  `static constexpr std::size_t partition_records`: another size of partitions. With orders
-///     that have a partial for each stream, a call then gets one or several whole partitions;
+///  -  `static constexpr std::size_t partition_records`: another size of partitions; or a function
+///     of this name, which returns it for records of so many bytes. It is a power of two. With
+///     orders that have a partial for each stream, a call then gets one or several whole
+///     partitions;
 ///  -  `static constexpr DeviceKind runs_on = DeviceKind::cpu`, if consume() is a plain loop:
 ///     with a coordinator that has a GPU, the pass then
 ///     throws Error(usage);
@@ -275,7 +277,7 @@ template <FoldOperator Op, detail::PassSource From>
     }
   }
   detail::Reservation pass = detail::begin_pass(coordinator);
-  detail::Fold<Op> operation(op, coordinator, detail::record_bytes_of(inputs));
+  detail::Fold<Op> operation(op, coordinator.device().facts(), detail::record_bytes_of(inputs));
   operation.begin_with(inputs);
   Stats stats = detail::run_pass(coordinator, pass, inputs, operation, wanted);
   return {operation.take(), std::move(stats)};

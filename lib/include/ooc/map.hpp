@@ -116,7 +116,7 @@ class Map final : public Operation {
   static Finder finder(const Op& op) { return Finder(op); }
 
   /// `record_bytes`: of the input or of the output, whichever is larger.
-  Map(const Op& op, Coordinator& /*coordinator*/, std::size_t record_bytes)
+  Map(const Op& op, const DeviceFacts& /*device*/, std::size_t record_bytes)
       : op_(op), partition_(partition_of_calls<Op>(record_bytes)) {}
 
   void begin_with(std::span<const PassInput> inputs) {

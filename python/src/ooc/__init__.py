@@ -31,6 +31,7 @@ from ._errors import (
     UsageError,
     VerifyError,
 )
+from ._columns import ColumnStatistics
 from ._files import convert, matmul
 from ._histogram import Histogram, histogram
 from ._machine import devices, doctor
@@ -61,6 +62,7 @@ __all__ = [
     "Array",
     "BadInput",
     "Chunk",
+    "ColumnStatistics",
     "DeviceError",
     "Error",
     "Histogram",

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Union
+from typing import TYPE_CHECKING, Any, Literal, Union, overload
+
+import numpy as np
 
 from . import _ooc
 from ._arguments import flag, number, shown
 from ._array import opened_elements
+from ._columns import ColumnStatistics, first_axis, reduce_columns
 from ._errors import UsageError
 from ._merge import merged
 from ._options import Options, settings
@@ -16,17 +19,19 @@ from ._progress import reporting
 from ._run import RunStats
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from typing_extensions import Unpack
 
     from ._array import ArrayLike
 
 Number = Union[int, float]
+NanPolicy = Literal["propagate", "omit"]
 
 
 class ReduceOptions(Options, total=False):
     """Keyword arguments of functions that return one of the statistics. See `reduce`."""
 
-    nan: Literal["propagate", "omit"]
+    nan: NanPolicy
     exact: bool
 
 
@@ -83,23 +88,37 @@ class Statistics:
         return f"<table>{cells}</table>"
 
 
-def reduce(x: ArrayLike, *, nan: Literal["propagate", "omit"] = "propagate", exact: bool = False,
-           **given: Unpack[Options]) -> Statistics:
+@overload
+def reduce(x: ArrayLike, *, axis: None = None, nan: NanPolicy = "propagate", exact: bool = False,
+           **given: Unpack[Options]) -> Statistics: ...
+@overload
+def reduce(x: ArrayLike, *, axis: Literal[0], nan: NanPolicy = "propagate", exact: bool = False,
+           **given: Unpack[Options]) -> ColumnStatistics: ...
+def reduce(x: ArrayLike, *, axis: Literal[0] | None = None, nan: NanPolicy = "propagate",
+           exact: bool = False, **given: Unpack[Options]) -> Statistics | ColumnStatistics:
     """Returns the statistics of all elements, found in one pass.
 
+    axis: 0 returns those of each column, that is, of the elements with the same place in a row.
     nan: "propagate" makes statistics NaN if an element is, as NumPy does; "omit" skips NaN.
-    exact: rounds sum and mean once, from their exact values.
+    exact: rounds sum and mean once, from their exact values; not with axis=0.
 
     Sums of floats are computed in double precision and have the same bits for every file layout,
     number of threads and device. NumPy adds f4 and f2 in their own precision.
 
         >>> ooc.reduce(numpy.array([1, 2, 6])).mean
         3.0
+        >>> ooc.reduce(numpy.array([[1, 2], [3, 8]]), axis=0).mean
+        array([2., 5.])
     """
     if not isinstance(nan, str) or nan not in ("propagate", "omit"):
         raise UsageError(f"nan={shown(nan)} is neither 'propagate' nor 'omit'")
     is_exact = flag(exact, "exact")
     wanted = settings(given)
+    if axis is not None:
+        if first_axis(axis) == 0 and is_exact:
+            raise UsageError("exact=True with axis=0",
+                             why="the sums of columns are not rounded once")
+        return reduce_columns(x, nan == "omit", wanted)
     array = opened_elements(x)
     source = array._input
     with reporting(wanted.progress) as progress:
@@ -108,51 +127,117 @@ def reduce(x: ArrayLike, *, nan: Literal["propagate", "omit"] = "propagate", exa
     return Statistics(**values, stats=RunStats(stats), is_shard=source.is_section)
 
 
-def sum(x: ArrayLike, **given: Unpack[ReduceOptions]) -> Number:
-    """Returns the sum of all elements: of integers an int of any size, exact."""
-    return reduce(x, **given).sum
+@overload
+def sum(x: ArrayLike, *, axis: None = None, **given: Unpack[ReduceOptions]) -> Number: ...
+@overload
+def sum(x: ArrayLike, *, axis: Literal[0], **given: Unpack[ReduceOptions]) -> NDArray[Any]: ...
+def sum(x: ArrayLike, *, axis: Literal[0] | None = None,
+        **given: Unpack[ReduceOptions]) -> Number | NDArray[Any]:
+    """Returns the sum of all elements, of integers an int of any size, exact; or of each column."""
+    return reduce(x, axis=axis, **given).sum
 
 
-def mean(x: ArrayLike, **given: Unpack[ReduceOptions]) -> float:
-    """Returns the mean of all elements; NaN if there are none."""
-    return _or_nan(reduce(x, **given).mean)
+@overload
+def mean(x: ArrayLike, *, axis: None = None, **given: Unpack[ReduceOptions]) -> float: ...
+@overload
+def mean(x: ArrayLike, *, axis: Literal[0], **given: Unpack[ReduceOptions]) -> NDArray[Any]: ...
+def mean(x: ArrayLike, *, axis: Literal[0] | None = None,
+         **given: Unpack[ReduceOptions]) -> float | NDArray[Any]:
+    """Returns the mean of all elements, or of each column; NaN if there are none."""
+    found = reduce(x, axis=axis, **given)
+    return _or_nan(found.mean) if isinstance(found, Statistics) else found.mean
 
 
-def var(x: ArrayLike, *, ddof: int = 0, **given: Unpack[ReduceOptions]) -> float:
-    """Returns the variance; `ddof` as in numpy.var."""
+@overload
+def var(x: ArrayLike, *, axis: None = None, ddof: int = 0,
+        **given: Unpack[ReduceOptions]) -> float: ...
+@overload
+def var(x: ArrayLike, *, axis: Literal[0], ddof: int = 0,
+        **given: Unpack[ReduceOptions]) -> NDArray[Any]: ...
+def var(x: ArrayLike, *, axis: Literal[0] | None = None, ddof: int = 0,
+        **given: Unpack[ReduceOptions]) -> float | NDArray[Any]:
+    """Returns the variance of all elements, or of each column; `ddof` as in numpy.var."""
     lost = number(ddof, "ddof")
-    found = reduce(x, **given)
+    found = reduce(x, axis=axis, **given)
     values = found.count - found.nan
+    if isinstance(found, ColumnStatistics):
+        weight = np.where(values > lost, values / np.maximum(values - lost, 1), math.nan)
+        return found.variance if lost == 0 else found.variance * weight
     if found.variance is None or values <= lost:
         return math.nan
     return found.variance if lost == 0 else found.variance * values / (values - lost)
 
 
-def std(x: ArrayLike, *, ddof: int = 0, **given: Unpack[ReduceOptions]) -> float:
-    """Returns the standard deviation; `ddof` as in numpy.std."""
+@overload
+def std(x: ArrayLike, *, axis: None = None, ddof: int = 0,
+        **given: Unpack[ReduceOptions]) -> float: ...
+@overload
+def std(x: ArrayLike, *, axis: Literal[0], ddof: int = 0,
+        **given: Unpack[ReduceOptions]) -> NDArray[Any]: ...
+def std(x: ArrayLike, *, axis: Literal[0] | None = None, ddof: int = 0,
+        **given: Unpack[ReduceOptions]) -> float | NDArray[Any]:
+    """Returns the standard deviation of all elements, or of each column; `ddof` as numpy.std."""
+    if axis is not None:
+        return np.sqrt(var(x, axis=axis, ddof=ddof, **given))
     if number(ddof, "ddof") == 0:
         return _or_nan(reduce(x, **given).stddev)
     return math.sqrt(var(x, ddof=ddof, **given))
 
 
-def min(x: ArrayLike, **given: Unpack[ReduceOptions]) -> Number:
-    """Returns the smallest element. Raises ValueError if there are none."""
-    return _required(reduce(x, **given).min)
+@overload
+def min(x: ArrayLike, *, axis: None = None, **given: Unpack[ReduceOptions]) -> Number: ...
+@overload
+def min(x: ArrayLike, *, axis: Literal[0], **given: Unpack[ReduceOptions]) -> NDArray[Any]: ...
+def min(x: ArrayLike, *, axis: Literal[0] | None = None,
+        **given: Unpack[ReduceOptions]) -> Number | NDArray[Any]:
+    """Returns the smallest element, or that of each column. Raises ValueError for no elements."""
+    found = reduce(x, axis=axis, **given)
+    return _required(found.min) if isinstance(found, Statistics) else _of_rows(found, found.min)
 
 
-def max(x: ArrayLike, **given: Unpack[ReduceOptions]) -> Number:
-    """Returns the largest element. Raises ValueError if there are none."""
-    return _required(reduce(x, **given).max)
+@overload
+def max(x: ArrayLike, *, axis: None = None, **given: Unpack[ReduceOptions]) -> Number: ...
+@overload
+def max(x: ArrayLike, *, axis: Literal[0], **given: Unpack[ReduceOptions]) -> NDArray[Any]: ...
+def max(x: ArrayLike, *, axis: Literal[0] | None = None,
+        **given: Unpack[ReduceOptions]) -> Number | NDArray[Any]:
+    """Returns the largest element, or that of each column. Raises ValueError for no elements."""
+    found = reduce(x, axis=axis, **given)
+    return _required(found.max) if isinstance(found, Statistics) else _of_rows(found, found.max)
 
 
-def argmin(x: ArrayLike, **given: Unpack[ReduceOptions]) -> int:
-    """Returns the first index of the smallest element, in row-major order."""
-    return int(_required(reduce(x, **given).argmin))
+@overload
+def argmin(x: ArrayLike, *, axis: None = None, **given: Unpack[ReduceOptions]) -> int: ...
+@overload
+def argmin(x: ArrayLike, *, axis: Literal[0], **given: Unpack[ReduceOptions]) -> NDArray[Any]: ...
+def argmin(x: ArrayLike, *, axis: Literal[0] | None = None,
+           **given: Unpack[ReduceOptions]) -> int | NDArray[Any]:
+    """Returns the first index of the smallest element, in row-major order; or the first row of
+    that of each column."""
+    found = reduce(x, axis=axis, **given)
+    if isinstance(found, Statistics):
+        return int(_required(found.argmin))
+    return _of_rows(found, found.argmin)
 
 
-def argmax(x: ArrayLike, **given: Unpack[ReduceOptions]) -> int:
-    """Returns the first index of the largest element, in row-major order."""
-    return int(_required(reduce(x, **given).argmax))
+@overload
+def argmax(x: ArrayLike, *, axis: None = None, **given: Unpack[ReduceOptions]) -> int: ...
+@overload
+def argmax(x: ArrayLike, *, axis: Literal[0], **given: Unpack[ReduceOptions]) -> NDArray[Any]: ...
+def argmax(x: ArrayLike, *, axis: Literal[0] | None = None,
+           **given: Unpack[ReduceOptions]) -> int | NDArray[Any]:
+    """Returns the first index of the largest element, in row-major order; or the first row of
+    that of each column."""
+    found = reduce(x, axis=axis, **given)
+    if isinstance(found, Statistics):
+        return int(_required(found.argmax))
+    return _of_rows(found, found.argmax)
+
+
+def _of_rows(found: ColumnStatistics, values: NDArray[Any]) -> NDArray[Any]:
+    if found.count == 0:
+        raise ValueError("an array without rows has no smallest and no largest elements")
+    return values
 
 
 def _or_nan(value: float | None) -> float:

@@ -252,7 +252,7 @@ TEST_P(PassInputTest, HaveTheLargestMarginOfSeveralOperations) {
   const Source source = make_source("counted", bytes);
   Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 20'000});
   const CountRight op;
-  Fold<CountRight> fold(op, coordinator, 1);
+  Fold<CountRight> fold(op, facts_of(GetParam()), 1);
   CompareInputs compare({bytes}, {1}, {7, 0});
   CompositeOperation both({&fold, &compare});
   run_pass(coordinator, source, 1, both);

@@ -23,8 +23,8 @@ template <class Op>
 class Gathering : public Operation {
  public:
   /// `record_bytes`: of all inputs or, if that is more, of all outputs.
-  Gathering(const Op& op, Coordinator& coordinator, std::size_t record_bytes)
-      : op_(op), partials_(op, coordinator.device().facts(), record_bytes) {}
+  Gathering(const Op& op, const DeviceFacts& device, std::size_t record_bytes)
+      : op_(op), partials_(op, device, record_bytes) {}
 
   /// Throws Error(usage) for sections that are not whole partitions.
   void begin_with(std::span<const PassInput> inputs) {
@@ -123,7 +123,7 @@ auto with_folds(Coordinator& coordinator, const std::tuple<Ops...>& operators,
     return run(folds...);
   };
   const auto call_with = [&](const Ops&... ops) {
-    return call(Fold<Ops>(ops, coordinator, record_bytes_of(inputs))...);
+    return call(Fold<Ops>(ops, coordinator.device().facts(), record_bytes_of(inputs))...);
   };
   return std::apply(call_with, operators);
 }

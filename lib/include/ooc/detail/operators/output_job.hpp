@@ -65,8 +65,10 @@ Operation operation_for(const Op& op, Coordinator& coordinator, std::size_t reco
                         std::size_t outputs) {
   if constexpr (std::is_constructible_v<Operation, const Op&, std::size_t, std::size_t>) {
     return Operation(op, record_bytes, outputs);
-  } else {
+  } else if constexpr (std::is_constructible_v<Operation, const Op&, Coordinator&, std::size_t>) {
     return Operation(op, coordinator, record_bytes);
+  } else {
+    return Operation(op, coordinator.device().facts(), record_bytes);
   }
 }
 

@@ -50,12 +50,17 @@ concept HasPartitions = requires {
   Op::partition_records;
 };
 
-/// Returns the records of the partitions that an operator has chosen.
+/// Returns the records of the partitions that an operator has chosen: a number, or a function of
+/// the size of a record (bytes).
 template <HasPartitions Op>
-constexpr std::size_t chosen_partition() {
-  static_assert(std::has_single_bit(std::size_t{Op::partition_records}),
-                "partition_records must be a power of two");
-  return Op::partition_records;
+constexpr std::size_t chosen_partition(std::size_t record_bytes) {
+  if constexpr (requires { Op::partition_records(record_bytes); }) {
+    return Op::partition_records(record_bytes);
+  } else {
+    static_assert(std::has_single_bit(std::size_t{Op::partition_records}),
+                  "partition_records must be a power of two");
+    return Op::partition_records;
+  }
 }
 
 /// Returns the partition of an operator whose results do not depend on it, unless it has chosen
@@ -63,7 +68,7 @@ constexpr std::size_t chosen_partition() {
 template <class Op>
 constexpr std::size_t partition_of_calls(std::size_t record_bytes) {
   if constexpr (HasPartitions<Op>) {
-    return chosen_partition<Op>();
+    return chosen_partition<Op>(record_bytes);
   } else {
     return partition_of_streams(record_bytes);
   }
@@ -84,7 +89,7 @@ constexpr bool is_for(DeviceKind kind) {
 template <class Op>
 constexpr std::size_t partition_of(const DeviceFacts& device, std::size_t record_bytes) {
   if constexpr (HasPartitions<Op>) {
-    return chosen_partition<Op>();
+    return chosen_partition<Op>(record_bytes);
   } else if constexpr (merge_of<Op>() == Merge::unordered || merge_of<Op>() == Merge::by_place) {
     return partition_of_streams(record_bytes);
   } else {

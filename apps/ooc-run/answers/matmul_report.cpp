@@ -1,4 +1,4 @@
-#include "commands/matmul_report.hpp"
+#include "answers/matmul_report.hpp"
 
 #include <fmt/core.h>
 #include <ooc/detail/dataset/source_access.hpp>

@@ -1,4 +1,4 @@
-#include "commands/quantile_report.hpp"
+#include "answers/quantile_report.hpp"
 
 #include <fmt/core.h>
 

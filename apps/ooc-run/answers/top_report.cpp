@@ -1,4 +1,4 @@
-#include "commands/top_report.hpp"
+#include "answers/top_report.hpp"
 
 #include <fmt/core.h>
 

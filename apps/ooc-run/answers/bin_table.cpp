@@ -1,4 +1,4 @@
-#include "commands/bin_table.hpp"
+#include "answers/bin_table.hpp"
 
 #include <cmath>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "commands/reduce_report.hpp"
+#include "answers/reduce_report.hpp"
 
 #include <fmt/core.h>
 

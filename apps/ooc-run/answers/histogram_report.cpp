@@ -1,4 +1,4 @@
-#include "commands/histogram_report.hpp"
+#include "answers/histogram_report.hpp"
 
 #include <fmt/core.h>
 #include <unistd.h>
