@@ -19,7 +19,7 @@ if ! pip tools download --no-deps --dest "$work" nanobind-backend; then
 fi
 
 # Its objects are those of the build directory beside it, with the same options, so ccache has them.
-CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache} \
+CXX=${CXX-c++} CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache} \
   pip tools wheel --no-deps --wheel-dir "$work/dist" --config-settings=build-dir="$build" \
   --config-settings=cmake.define.OOC_CUDA=OFF --config-settings=cmake.define.OOC_WERROR=ON \
   --config-settings=cmake.define.CMAKE_UNITY_BUILD=OFF "$python"
