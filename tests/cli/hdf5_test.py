@@ -1,0 +1,412 @@
+#!/usr/bin/env python3
+"""Tests HDF5 files that h5py wrote: what info lists, and arrays in one piece, in chunks and tiles.
+Hostile programs take the place of the helper."""
+
+import ctypes
+import json
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import textwrap
+import unittest
+import zlib
+from ctypes.util import find_library
+from pathlib import Path
+
+import numpy as np
+from cli_support import PROGRAM, CliTest, clean_environment, main
+
+try:
+    import h5py
+except ImportError:
+    print("h5py is not installed")
+    sys.exit(77)
+
+RANDOM = np.random.default_rng(9)
+FIELD = np.round(RANDOM.normal(size=(300, 170)).astype("f4"), 2)
+COUNTS = RANDOM.integers(0, 9, (6, 40, 30)).astype("u2")
+ZSTD, LZ4, BITSHUFFLE = 32015, 32004, 32008
+NOT_STORED = (2**64 - 1, 2**64 - 1)
+
+
+def zstd(data):
+    library = ctypes.CDLL(find_library("zstd"))
+    library.ZSTD_compress.restype = library.ZSTD_compressBound.restype = ctypes.c_size_t
+    room = ctypes.create_string_buffer(library.ZSTD_compressBound(ctypes.c_size_t(len(data))))
+    size = library.ZSTD_compress(room, ctypes.c_size_t(len(room)), data,
+                                 ctypes.c_size_t(len(data)), 3)
+    return room.raw[:size]
+
+
+def lz4_block(data):
+    library = ctypes.CDLL(find_library("lz4"))
+    room = ctypes.create_string_buffer(len(data) + len(data) // 200 + 64)
+    return room.raw[:library.LZ4_compress_default(data, room, len(data), len(room))]
+
+
+def lz4_blocks(data, block=5000):
+    """The blocks of filter 32004; those that do not become smaller are stored as they are."""
+    pieces = [struct.pack(">QI", len(data), block)]
+    for begin in range(0, len(data), block):
+        plain = data[begin:begin + block]
+        small = lz4_block(plain)
+        stored = small if len(small) < len(plain) else plain
+        pieces += [struct.pack(">I", len(stored)), stored]
+    return b"".join(pieces)
+
+
+def bitshuffled(data, element_bytes=4, block=1024):
+    """The blocks of filter 32008 with LZ4. `block`: elements."""
+    pieces = [struct.pack(">QI", len(data), block * element_bytes)]
+    elements = len(data) // element_bytes
+    begin = 0
+    while elements - begin >= 8:
+        count = min(block, (elements - begin) // 8 * 8)
+        values = np.frombuffer(data, "u1", count * element_bytes, begin * element_bytes)
+        bits = np.unpackbits(values.reshape(count, element_bytes), axis=1, bitorder="little")
+        stored = lz4_block(np.packbits(bits.T.reshape(-1), bitorder="little").tobytes())
+        pieces += [struct.pack(">I", len(stored)), stored]
+        begin += count
+    return b"".join([*pieces, data[begin * element_bytes:]])
+
+
+class Hdf5Test(CliTest):
+    def file(self, name="x.h5", **options):
+        return h5py.File(self.path(name), "w", **options)
+
+    def check_same(self, name, array):
+        """The results are those of the same numbers in a .npy file, to the bit."""
+        np.save(self.path("same.npy"), array)
+        for command in (("reduce",), ("histogram", "--bins", 9)):
+            found, expected = (self.json(*command, file, "--checksum")
+                               for file in (name, "same.npy"))
+            self.assertEqual(found["result"], expected["result"], name)
+            self.assertEqual(found["input"]["shape"], list(array.shape))
+
+    def check_all(self, name="x.h5"):
+        """Compares all arrays of a file with those that h5py reads."""
+        arrays = {}
+        with h5py.File(self.path(name)) as file:
+            file.visititems(lambda key, value: arrays.update({key: value[()]})
+                            if isinstance(value, h5py.Dataset) else None)
+        for key, array in arrays.items():
+            self.check_same(f"{name}::{key}", np.asarray(array))
+
+    def test_results_are_those_of_a_npy_file(self):
+        chunks = [None, (64, 170), (300, 170), (7, 170), (64, 50), (1, 33), (33, 1)]
+        for libver in ("earliest", "latest"):
+            with self.file(f"{libver}.h5", libver=libver) as file:
+                for number, chunk in enumerate(chunks):
+                    for encoding, options in {
+                            "plain": {}, "gzip": {"compression": "gzip"},
+                            "all": {"compression": "gzip", "shuffle": True, "fletcher32": True},
+                            "checked": {"fletcher32": True}}.items():
+                        if chunk or not options:
+                            file.create_dataset(f"{encoding}{number}", data=FIELD, chunks=chunk,
+                                                **options)
+                for number, chunk in enumerate([(2, 40, 30), (4, 7, 30), (4, 7, 11), (1, 7, 11)]):
+                    file.create_dataset(f"cube{number}", data=COUNTS, chunks=chunk,
+                                        compression="gzip")
+            self.check_all(f"{libver}.h5")
+
+    def test_all_types(self):
+        kinds = [order + kind for order in "<>" for kind in
+                 ("u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "f4", "f8")]
+        with self.file() as file:
+            for kind in kinds:
+                values = RANDOM.integers(0, 90, 1000).astype(kind)
+                file[f"whole/{kind}"] = values
+                file.create_dataset(f"chunks/{kind}", data=values, chunks=(300,), shuffle=True)
+            file["bool"] = values > 40
+            file["scalar"] = np.float32(5)
+            file.create_dataset("level", data=RANDOM.integers(0, 3, 99), dtype=h5py.enum_dtype(
+                {"LOW": 0, "HIGH": 1, "NONE": 2}, "i2"))
+        arrays = {each["name"]: each for each in self.json("info", "x.h5")["result"]["arrays"]}
+        self.assertEqual(len(arrays), 2 * len(kinds) + 3)
+        for kind in kinds:
+            np.save(self.path("same.npy"), h5py.File(self.path("x.h5"))[f"whole/{kind}"][()])
+            expected = self.json("reduce", "same.npy")["result"]
+            for place in "whole", "chunks":
+                name = f"/{place}/{kind}"
+                self.assertEqual(self.json("reduce", f"x.h5::{name}")["result"], expected, name)
+        with h5py.File(self.path("x.h5")) as file:
+            for name in "bool", "scalar", "level":
+                self.check_same(f"x.h5::{name}", file[name][()])
+
+    def test_what_is_not_stored_has_the_fill_value(self):
+        with self.file() as file:
+            for number, (kind, fill) in enumerate([("<f4", np.nan), (">f8", -1.5), ("<f2", np.inf),
+                                                   (">i2", -7), ("<u8", 2**64 - 1), ("<i4", None)]):
+                for chunk in (100, 30), (8, 7), None:
+                    data = file.create_dataset(f"{number}/{chunk and chunk[0]}", (50, 30), kind,
+                                               chunks=chunk, maxshape=chunk and (None, None),
+                                               fillvalue=fill)
+                    if chunk:
+                        data[16:24, 7:15] = 3
+            file.create_dataset("bool", 1000, "?", fillvalue=True, chunks=(10,))
+            file.create_dataset("empty", (0, 5), "f4", chunks=(1, 5), maxshape=(None, 5))
+            file.create_dataset("long", 5_000_000, "i8", fillvalue=3)
+        self.check_all()
+
+    def test_files_behind_a_user_block(self):
+        for block in (512, 4096):
+            for libver in ("earliest", "latest"):
+                with self.file(userblock_size=block, libver=libver) as file:
+                    file["whole"] = FIELD
+                    file.create_dataset("tiles", data=FIELD, chunks=(64, 50), compression="gzip")
+                self.check_all()
+        with self.file(userblock_size=1 << 16) as file:
+            file["whole"] = FIELD
+        np.save(self.path("same.npy"), FIELD)
+        self.assertEqual(self.json("reduce", "x.h5", "--input-format", "hdf5")["result"],
+                         self.json("reduce", "same.npy")["result"])
+
+    def test_info_and_names(self):
+        with self.file(libver="latest") as file:
+            file.create_dataset("group/deep/field", data=FIELD, chunks=(64, 170))
+            file["words"] = "hello"
+            file["pairs"] = np.zeros(3, [("x", "<f4"), ("y", "<i4")])
+            file["group/again"] = file["group"]  # a cycle
+            file["soft"] = h5py.SoftLink("/group/deep/field")
+            file["nowhere"] = h5py.SoftLink("/group/none")
+            file["other"] = h5py.ExternalLink("y.h5", "/data")
+            file["hard"] = file["group/deep/field"]
+            small = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            small.set_layout(h5py.h5d.COMPACT)
+            h5py.h5d.create(file.id, b"compact", h5py.h5t.IEEE_F32LE,
+                            h5py.h5s.create_simple((3,)), small)
+            layout = h5py.VirtualLayout((300, 170), "f4")
+            layout[:] = h5py.VirtualSource("y.h5", "data", (300, 170))
+            file.create_virtual_dataset("virtual", layout)
+            file.create_dataset("fast", data=FIELD, compression="lzf")
+            file.create_dataset("scaled", data=COUNTS, scaleoffset=0)
+            file.create_dataset("none", data=h5py.Empty("f4"))
+            file.create_dataset("outside", (10,), "f4", external=[(self.path("y.bin"), 0, 40)])
+        document = self.json("info", "x.h5")
+        self.assertEqual(document["input"]["format"], "hdf5")
+        arrays = {each["name"]: each for each in document["result"]["arrays"]}
+        self.assertEqual(sorted(arrays), sorted(
+            f"/{name}" for name in ("compact", "fast", "group/deep/field", "hard", "none", "other",
+                                    "outside", "pairs", "scaled", "soft", "virtual", "words")))
+        text = self.succeed("info", "x.h5").stdout
+        for words in ("HDF5, 12 arrays", "300 x 170", "strings", "structs", "lzf", "external"):
+            self.assertIn(words, text)
+        for name in ("/group/deep/field", "group/deep/field", "soft", "hard"):
+            self.check_same(f"x.h5::{name}", FIELD)
+        rows = self.json("reduce", "x.h5::group/deep/field[100:200]")["result"]
+        np.save(self.path("rows.npy"), FIELD[100:200])
+        self.assertEqual(rows, self.json("reduce", "rows.npy")["result"])
+        for name in ("words", "pairs", "other", "compact", "virtual", "fast", "scaled", "none",
+                     "outside"):
+            self.check_error(3, "reduce", f"x.h5::{name}")
+        self.check_error(2, "reduce", "x.h5::group/deep/fields")
+        self.check_error(2, "reduce", "x.h5")
+
+    def test_as_netcdf_stores_its_variables(self):
+        with self.file("x.nc") as file:
+            for name, size in ("time", 24), ("lat", 90), ("lon", 120):
+                file[name] = np.arange(size, dtype="f8")
+                file[name].make_scale(name)
+            data = RANDOM.normal(280, 9, (24, 90, 120)).astype("f4")
+            field = file.create_dataset("temperature", data=data, chunks=(1, 45, 60),
+                                        compression="gzip", shuffle=True, fillvalue=-999,
+                                        maxshape=(None, 90, 120))
+            for number, name in enumerate(("time", "lat", "lon")):
+                field.dims[number].attach_scale(file[name])
+        self.check_all("x.nc")
+        self.succeed("convert", "x.nc::temperature", "-o", "y.npy", "--to", "f8")
+        np.testing.assert_array_equal(np.load(self.path("y.npy")), data.astype("f8"))
+
+    @unittest.skipUnless(find_library("zstd") and find_library("lz4"), "no libzstd or liblz4")
+    def test_codecs_of_other_packages(self):
+        encodings = {ZSTD: ((), zstd), LZ4: ((), lz4_blocks),
+                     BITSHUFFLE: ((0, 5, 4, 0, 2), bitshuffled)}
+        with self.file(libver="latest") as file:
+            for number, (options, encode) in encodings.items():
+                for chunk in ((64, 170), (64, 50), (13, 11)):
+                    data = file.create_dataset(
+                        f"{number}/{chunk[1]}", FIELD.shape, "f4", chunks=chunk,
+                        compression=number, compression_opts=options, allow_unknown_filter=True)
+                    for row in range(0, 300, chunk[0]):
+                        for column in range(0, 170, chunk[1]):
+                            whole = np.full(chunk, 99, "f4")
+                            part = FIELD[row:row + chunk[0], column:column + chunk[1]]
+                            whole[:part.shape[0], :part.shape[1]] = part
+                            data.id.write_direct_chunk((row, column), encode(whole.tobytes()))
+        for number in encodings:
+            for width in (170, 50, 11):
+                self.check_same(f"x.h5::{number}/{width}", FIELD)
+
+    def test_skipped_filters_are_refused(self):
+        with self.file() as file:
+            data = file.create_dataset("x", (20,), "f4", chunks=(10,), compression="gzip")
+            data[:] = 1
+            data.id.write_direct_chunk((10,), bytes(40), filter_mask=1)
+        self.check_error(3, "reduce", "x.h5")
+
+    def test_damage(self):
+        with self.file() as file:
+            file.create_dataset("x", data=FIELD, chunks=(64, 170), fletcher32=True)
+            file.create_dataset("gzip", data=FIELD, chunks=(64, 170), compression="gzip")
+            places = {name: file[name].id.get_chunk_info(1) for name in ("x", "gzip")}
+        whole = (self.directory / "x.h5").read_bytes()
+        for name, place in places.items():
+            damaged = bytearray(whole)
+            damaged[place.byte_offset + place.size // 2] ^= 1
+            self.write("bad.h5", bytes(damaged))
+            self.check_error(3, "reduce", f"bad.h5::{name}")
+        for size in (100, len(whole) // 2, len(whole) - 1):
+            self.write("cut.h5", whole[:size])
+            self.refuse(3, "cut.h5: ", "reduce", "cut.h5::x")
+        outcomes = set()
+        for _ in range(60):  # of the header: an error, or the numbers
+            damaged = bytearray(whole)
+            for place in RANDOM.integers(8, 4096, 3):
+                damaged[place] = RANDOM.integers(256)
+            self.write("bad.h5", bytes(damaged))
+            outcomes.add(self.run_program("reduce", "bad.h5::x").returncode)
+        self.assertLessEqual(outcomes, {0, 2, 3})
+
+    def test_places_that_cannot_be_read(self):
+        with self.file() as file:
+            file["x"] = FIELD
+        with open(self.path("x.h5"), "rb") as stream:
+            self.refuse(3, "standard input: looks like HDF5", "reduce", "-", "--dtype", "u1",
+                        stdin=stream)
+            stream.seek(0)
+            self.check_error(2, "reduce", "-", "--input-format", "hdf5", stdin=stream)
+        self.check_error(3, "reduce", "x.h5", "--dtype", "f8")
+        raw = self.json("reduce", "x.h5", "--input-format", "raw", "--dtype", "u1")
+        self.assertEqual(raw["result"]["count"], os.path.getsize(self.path("x.h5")))
+
+    def test_shards_and_several_files(self):
+        for name in "a.h5", "b.h5":
+            with self.file(name) as file:
+                file.create_dataset("x", data=FIELD, chunks=(64, 50), compression="gzip")
+        np.save(self.path("same.npy"), np.concatenate([FIELD, FIELD]))
+        expected = self.json("reduce", "same.npy", "--exact")["result"]
+        self.assertEqual(self.json("reduce", "a.h5", "b.h5", "--exact")["result"], expected)
+        for index in range(2):
+            self.succeed("reduce", "a.h5::x", "--shard", f"{index}/2", "-o", f"{index}.part")
+        self.succeed("merge", "0.part", "1.part")
+
+
+class HelperTest(CliTest):
+    """Programs in the place of the helper that are not there, or that print anything."""
+
+    def setUp(self):
+        super().setUp()
+        with h5py.File(self.path("x.h5"), "w") as file:
+            file["x"] = np.arange(1000, dtype="f4")
+        self.offset = h5py.File(self.path("x.h5"))["x"].id.get_offset()
+
+    def helper(self, code):
+        path = self.directory / "helper"
+        path.write_text("#!/usr/bin/python3 -IS\nimport os, struct, sys\n" + textwrap.dedent(code))
+        path.chmod(0o755)
+        return {"OOC_DESCRIBE_HDF5": str(path)}
+
+    def table(self, *arrays, places=(), **members):
+        line = json.dumps({"schema": "ooc.extents/1", "files": ["x.h5"], "arrays": arrays} |
+                          members).encode() + b"\n"
+        line += b"".join(struct.pack("<QQ", *place) for place in places)
+        return self.helper(f"sys.stdout.buffer.write({line!r})")
+
+    def refused(self, env):
+        self.check_error(3, "reduce", "x.h5::x", env=env)
+
+    def test_a_helper_that_is_not_there(self):
+        self.refused({"OOC_DESCRIBE_HDF5": "/nowhere"})
+        self.check_error(3, "info", "x.h5", env={"OOC_DESCRIBE_HDF5": "/nowhere"})
+        alone = self.directory / "bin" / "ooc-run"
+        alone.parent.mkdir()
+        shutil.copy(PROGRAM, alone)
+        program = Path(PROGRAM).parent / "ooc-describe-hdf5"
+        installed = self.directory / "libexec/ooc/ooc-describe-hdf5"
+        installed.parent.mkdir(parents=True)
+        shutil.copy(program, installed)
+        for code in 0, 3:
+            done = subprocess.run([alone, "reduce", self.path("x.h5")], capture_output=True,
+                                  env=clean_environment(), check=False)
+            self.assertEqual(done.returncode, code, done.stderr)
+            installed.unlink(missing_ok=True)
+
+    def test_what_a_helper_gets(self):
+        env = self.helper(f"""
+            assert os.environ == {{"LANG": "C.UTF-8"}} or os.environ.pop("LC_CTYPE", None), os.environ
+            assert sys.argv[1:] == ["x.h5"] and sys.stdin.read() == ""
+            assert sorted(map(int, os.listdir("/proc/self/fd")))[:3] == [0, 1, 2]
+            assert len(os.listdir("/proc/self/fd")) <= 5, os.listdir("/proc/self/fd")
+            sys.stdout.write('{{"schema": "ooc.extents/1", "files": ["x.h5"], "arrays": [{{"name": '
+                             '"/x", "dtype": "<f4", "shape": [1000], "extents": '
+                             '[[0, {self.offset}, 4000]]}}]}}\\n')
+            """)
+        self.assertEqual(self.json("reduce", "x.h5", env=env)["result"]["sum"], 499500)
+
+    def test_helpers_that_fail(self):
+        for code in ("os.kill(os.getpid(), 11)", "sys.exit('I do not like it')", "os._exit(7)",
+                     "pass", "room = bytearray(2 << 30)",
+                     "while True: os.write(1, bytes(1 << 20))",
+                     "while True: os.write(2, bytes(1 << 20))"):
+            with self.subTest(code):
+                done = self.run_program("reduce", "x.h5", env=self.helper(code))
+                self.assertEqual(done.returncode, 3, done.stderr)
+                self.assertIn("x.h5: looks like HDF5, and cannot be read", done.stderr)
+
+    def test_tables_that_break_a_rule(self):
+        array = {"name": "/x", "dtype": "<f4", "shape": [1000]}
+        whole = array | {"extents": [[0, self.offset, 4000]]}
+        chunks = array | {"chunks": [250], "codecs": [], "entries": 4}
+        places = [(self.offset + 1000 * i, 1000) for i in range(4)]
+        self.assertEqual(self.json("reduce", "x.h5", env=self.table(whole))["result"]["count"],
+                         1000)
+        self.assertEqual(
+            self.json("reduce", "x.h5", env=self.table(chunks, places=places))["result"]["sum"],
+            499500)
+        size = os.path.getsize(self.path("x.h5"))
+        tables = [
+            dict(arrays=[whole], schema="ooc.extents/2"), dict(arrays=[whole], files=["x.h5", "y"]),
+            dict(arrays=[whole, whole]), dict(arrays=[whole, whole | {"name": "/y"}]),
+            dict(arrays=[whole], places=[(0, 0)]),
+            dict(arrays=[array | {"extents": [[0, size - 3999, 4000]]}]),
+            dict(arrays=[array | {"extents": [[0, 2**64 - 1, 4000]]}]),
+            dict(arrays=[array | {"extents": [[0, self.offset, 3999]]}]),
+            dict(arrays=[array | {"extents": [[1, self.offset, 4000]]}]),
+            dict(arrays=[array | {"extents": [[0, -1, 4000]]}]),
+            dict(arrays=[array]), dict(arrays=[chunks]), dict(arrays=[chunks], places=places[:3]),
+            dict(arrays=[chunks], places=[*places, places[0]]),
+            dict(arrays=[chunks], places=[*places[:3], (self.offset + 2999, 1000)]),
+            dict(arrays=[chunks], places=[*places[:3], (size - 999, 1000)]),
+            dict(arrays=[chunks], places=[*places[:3], (self.offset, 0)]),
+            dict(arrays=[chunks], places=[*places[:3], (self.offset, 2**64 - 1)]),
+            dict(arrays=[chunks], places=[*places[:3], (self.offset + 3000, 999)]),
+            dict(arrays=[chunks | {"codecs": [["rot13"]]}], places=places),
+            dict(arrays=[chunks | {"codecs": [["zstd"], ["lz4"]]}], places=places),
+            dict(arrays=[chunks | {"codecs": [["shuffle", 0]]}], places=places),
+            dict(arrays=[chunks | {"chunks": [0]}], places=places),
+            dict(arrays=[chunks | {"chunks": [250, 1]}], places=places),
+            dict(arrays=[chunks | {"entries": 5}], places=[*places, NOT_STORED]),
+            dict(arrays=[chunks | {"shape": [2**63, 2**63]}], places=places),
+            dict(arrays=[chunks | {"fill": "none"}], places=places),
+            dict(arrays=[whole | {"dtype": "<f3"}]), dict(arrays=[{"name": "/x", "alias": "/y"}]),
+        ]
+        for table in tables:
+            arrays = table.pop("arrays")
+            with self.subTest(table=table, arrays=arrays):
+                self.refused(self.table(*arrays, **table))
+        for text in ("[", "[]\\n", "{}\\n", "x" * 1000, "\\n", "[" * 100 + "\\n"):
+            self.refused(self.helper(f"sys.stdout.write('{text}')"))
+
+    def test_codecs_decode_exactly_what_the_shape_says(self):
+        with h5py.File(self.path("x.h5"), "r+") as file:
+            file["more"] = np.frombuffer(zlib.compress(bytes(4001)), "u1")
+            offset, size = file["more"].id.get_offset(), file["more"].size
+        chunks = {"name": "/x", "dtype": "<f4", "shape": [1000], "chunks": [1000],
+                  "codecs": [["deflate"]], "entries": 1}
+        self.refused(self.table(chunks, places=[(offset, size)]))
+
+
+if __name__ == "__main__":
+    main()
