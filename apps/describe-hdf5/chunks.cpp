@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "handle.hpp"
+#include "stored_chunks.hpp"
 
 namespace ooc_describe {
 namespace {
@@ -41,15 +42,7 @@ bool counts_from_user_block() {
   return offset < block;
 }
 
-/// What libhdf5 says of a stored chunk.
-struct StoredChunk {
-  const hsize_t* place;  // its first element
-  unsigned skipped_filters;
-  haddr_t offset;
-  hsize_t bytes;
-};
-
-/// Takes what libhdf5 says of chunks, in any order.
+/// Takes stored chunks in any order.
 struct Places {
   const std::vector<hsize_t>&shape, &chunk;
   std::uint64_t base;
@@ -67,37 +60,6 @@ struct Places {
     found.pairs[2 * index + 1] = stored.bytes;
   }
 };
-
-#if H5_VERSION_GE(1, 14, 0)
-constexpr bool finds_one_by_one = false;
-
-int add_chunk(const hsize_t* place, unsigned skipped, haddr_t offset, hsize_t bytes, void* places) {
-  try {
-    static_cast<Places*>(places)->add({place, skipped, offset, bytes});
-    return H5_ITER_CONT;
-  } catch (const std::exception&) {
-    return H5_ITER_ERROR;
-  }
-}
-
-void add_all(hid_t dataset, hid_t, hsize_t, Places& places) {
-  checked(H5Dchunk_iter(dataset, H5P_DEFAULT, add_chunk, &places), "H5Dchunk_iter");
-}
-#else
-constexpr bool finds_one_by_one = true;
-
-void add_all(hid_t dataset, hid_t space, hsize_t count, Places& places) {
-  std::array<hsize_t, H5S_MAX_RANK> place{};
-  for (hsize_t i = 0; i < count; ++i) {
-    unsigned skipped = 0;
-    haddr_t offset = 0;
-    hsize_t bytes = 0;
-    checked(H5Dget_chunk_info(dataset, space, i, place.data(), &skipped, &offset, &bytes),
-            "H5Dget_chunk_info");
-    places.add({place.data(), skipped, offset, bytes});
-  }
-}
-#endif
 
 /// Returns the number of chunks of the grid; more than `most` if there are more.
 std::uint64_t grid_count(const std::vector<hsize_t>& shape, const std::vector<hsize_t>& chunk,
@@ -127,7 +89,7 @@ ChunkPlaces ChunkLister::places(hid_t dataset, const std::vector<hsize_t>& shape
   const SpaceHandle space(H5Dget_space(dataset), "H5Dget_space");
   hsize_t stored = 0;
   checked(H5Dget_num_chunks(dataset, space, &stored), "H5Dget_num_chunks");
-  if (finds_one_by_one) {
+  if (finds_chunks_one_by_one) {
     constexpr double most_chunks = 20'000, most_comparisons = most_chunks * most_chunks;
     comparisons_ += static_cast<double>(stored) * static_cast<double>(stored);
     if (comparisons_ > most_comparisons) {
@@ -139,7 +101,7 @@ ChunkPlaces ChunkLister::places(hid_t dataset, const std::vector<hsize_t>& shape
   entries_ += count;
   Places all{.shape = shape, .chunk = chunk, .base = base_};
   all.found.pairs.assign(2 * count, not_stored);
-  if (stored != 0) add_all(dataset, space, stored, all);
+  if (stored != 0) visit_chunks(dataset, space, stored, [&](const auto& each) { all.add(each); });
   return std::move(all.found);
 }
 

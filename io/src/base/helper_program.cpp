@@ -67,8 +67,8 @@ class PrintedFile {
   int descriptor_;
 };
 
-/// What posix_spawn() does before the program begins: its standard streams, a process group of its
-/// own, and the default action of all signals that programs ignore.
+/// The settings of posix_spawn(): the standard streams of the program, a process group of its own,
+/// and the default action of all signals that programs ignore.
 class SpawnActions {
  public:
   SpawnActions() {

@@ -9,7 +9,7 @@
 
 namespace ooc::detail {
 
-/// What a helper program may take.
+/// The most that a helper program may take.
 struct HelperLimits {
   std::uint64_t memory_bytes = GiB;        ///< of address space
   std::uint64_t output_bytes = 256 * MiB;  ///< that it prints, and that it complains

@@ -102,8 +102,9 @@ TEST_F(ExtentTableTest, ArraysThatAreNotStoredAreTheirFillValue) {
 }
 
 TEST_F(ExtentTableTest, AnotherNameOfAnArray) {
-  const auto arrays = parse(table_of(
-      R"({"name":"/a","dtype":"<f4","shape":[9],"extents":[[0,0,36]]},{"name":"/b","alias":"/a"})"));
+  const auto arrays =
+      parse(table_of(R"({"name":"/a","dtype":"<f4","shape":[9],"extents":[[0,0,36]]},)"
+                     R"({"name":"/b","alias":"/a"})"));
   ASSERT_EQ(arrays.size(), 2u);
   EXPECT_EQ(arrays[1].name, "/b");
   EXPECT_EQ(arrays[1].bytes, 36u);
