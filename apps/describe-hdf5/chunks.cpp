@@ -45,11 +45,11 @@ bool counts_from_user_block() {
 /// Takes stored chunks in any order.
 struct Places {
   const std::vector<hsize_t>&shape, &chunk;
+  const std::vector<int>& codec_of_filter;
   std::uint64_t base;
   ChunkPlaces found{};
 
   void add(const StoredChunk& stored) {
-    if (stored.skipped_filters != 0) found.why_not = "chunks that are not all encoded alike";
     std::uint64_t index = 0;
     for (std::size_t i = 0; i < shape.size(); ++i) {
       if (stored.place[i] >= shape[i]) return;  // it is left from a larger shape
@@ -57,7 +57,17 @@ struct Places {
       index = index * ((shape[i] - 1) / chunk[i] + 1) + stored.place[i] / chunk[i];
     }
     found.pairs[2 * index] = base + stored.offset;
-    found.pairs[2 * index + 1] = stored.bytes;
+    found.pairs[2 * index + 1] = stored.bytes | skipped_codecs(stored) << 32;
+    if (stored.bytes >> 32 != 0) found.why_not = "chunks of 4 GiB or more";
+  }
+
+  std::uint64_t skipped_codecs(const StoredChunk& stored) const {
+    std::uint64_t skipped = 0;
+    for (std::size_t i = 0; i < codec_of_filter.size(); ++i) {
+      const bool is_skipped = codec_of_filter[i] >= 0 && (stored.skipped_filters >> i & 1) != 0;
+      if (is_skipped) skipped |= std::uint64_t{1} << codec_of_filter[i];
+    }
+    return skipped;
   }
 };
 
@@ -74,6 +84,49 @@ std::uint64_t grid_count(const std::vector<hsize_t>& shape, const std::vector<hs
   return count;
 }
 
+constexpr H5Z_filter_t lzf = 32000, blosc = 32001, lz4 = 32004, bitshuffle = 32008, zstd = 32015;
+
+struct Filter {
+  std::array<char, 64> name{};
+  std::array<unsigned, 16> options{};
+  std::size_t given = options.size();
+
+  /// Returns the size of the elements that the filter shuffle shuffles (bytes).
+  std::size_t shuffled_bytes(std::size_t usual) const { return given > 0 ? options[0] : usual; }
+};
+
+/// Adds the codec that a filter is. Returns what it is if there is none.
+std::string add_codec(H5Z_filter_t number, const Filter& filter, std::size_t element_bytes,
+                      nlohmann::json& names) {
+  constexpr std::size_t blosc_kind = 6, bitshuffle_bytes = 2, bitshuffle_kind = 4;
+  switch (number) {
+    case H5Z_FILTER_DEFLATE: names.push_back({"deflate"}); return {};
+    case H5Z_FILTER_SHUFFLE:
+      names.push_back({"shuffle", filter.shuffled_bytes(element_bytes)});
+      return {};
+    case H5Z_FILTER_FLETCHER32: names.push_back({"fletcher32"}); return {};
+    case lz4: names.push_back({"lz4"}); return {};
+    case zstd: names.push_back({"zstd"}); return {};
+    case blosc: {
+      const unsigned kind = filter.given > blosc_kind ? filter.options[blosc_kind] : 0;
+      if (kind == 0 || kind == 3) return "blosc with blosclz or snappy";
+      names.push_back({"blosc"});
+      return {};
+    }
+    case bitshuffle:
+      if (filter.given <= bitshuffle_kind || filter.options[bitshuffle_kind] != 2) {
+        return "bitshuffle without lz4";
+      }
+      names.push_back({"bitshuffle", filter.options[bitshuffle_bytes]});
+      return {};
+    case lzf: return "lzf";
+    default: {
+      const std::string name(filter.name.data());
+      return "filter " + std::to_string(number) + " of HDF5" + (name.empty() ? "" : ": " + name);
+    }
+  }
+}
+
 }  // namespace
 
 ChunkLister::ChunkLister(hid_t file) {
@@ -82,7 +135,8 @@ ChunkLister::ChunkLister(hid_t file) {
 }
 
 ChunkPlaces ChunkLister::places(hid_t dataset, const std::vector<hsize_t>& shape,
-                                const std::vector<hsize_t>& chunk) {
+                                const std::vector<hsize_t>& chunk,
+                                const std::vector<int>& codec_of_filter) {
   constexpr std::uint64_t most_entries = 16'000'000;
   const std::uint64_t count = grid_count(shape, chunk, most_entries);
   if (count > most_entries - entries_) return {.why_not = "too many chunks (more than 16,000,000)"};
@@ -99,54 +153,27 @@ ChunkPlaces ChunkLister::places(hid_t dataset, const std::vector<hsize_t>& shape
     }
   }
   entries_ += count;
-  Places all{.shape = shape, .chunk = chunk, .base = base_};
+  Places all{.shape = shape, .chunk = chunk, .codec_of_filter = codec_of_filter, .base = base_};
   all.found.pairs.assign(2 * count, not_stored);
   if (stored != 0) visit_chunks(dataset, space, stored, [&](const auto& each) { all.add(each); });
   return std::move(all.found);
 }
 
-nlohmann::json codecs_of(hid_t properties, std::size_t element_bytes, std::string& why_not) {
-  nlohmann::json codecs = nlohmann::json::array();
+ChunkCodecs codecs_of(hid_t properties, std::size_t element_bytes) {
+  ChunkCodecs codecs;
   const int count = checked(H5Pget_nfilters(properties), "H5Pget_nfilters");
   for (int i = 0; i < count; ++i) {
-    std::array<unsigned, 16> options{};
-    std::array<char, 64> name{};
-    std::size_t given = options.size();
+    Filter filter;
     unsigned flags = 0, config = 0;
-    const H5Z_filter_t filter =
-        checked(H5Pget_filter2(properties, static_cast<unsigned>(i), &flags, &given, options.data(),
-                               name.size(), name.data(), &config),
-                "H5Pget_filter2");
-    constexpr H5Z_filter_t blosc = 32001, lz4 = 32004, bitshuffle = 32008, zstd = 32015;
-    constexpr std::size_t blosc_kind = 6, shuffled_bytes = 2, bitshuffle_kind = 4;
-    std::string refused;
-    switch (filter) {
-      case H5Z_FILTER_DEFLATE: codecs.push_back({"deflate"}); break;
-      case H5Z_FILTER_SHUFFLE: {
-        const std::size_t bytes = given > 0 ? options[0] : element_bytes;
-        if (bytes > 1) codecs.push_back({"shuffle", bytes});
-        break;
-      }
-      case H5Z_FILTER_FLETCHER32: codecs.push_back({"fletcher32"}); break;
-      case lz4: codecs.push_back({"lz4"}); break;
-      case zstd: codecs.push_back({"zstd"}); break;
-      case blosc: {
-        const unsigned kind = given > blosc_kind ? options[blosc_kind] : 0;
-        if (kind == 0 || kind == 3) refused = "blosc with blosclz or snappy";
-        codecs.push_back({"blosc"});
-        break;
-      }
-      case bitshuffle:
-        if (given <= bitshuffle_kind || options[bitshuffle_kind] != 2) {
-          refused = "bitshuffle without lz4";
-        }
-        codecs.push_back({"bitshuffle", options[shuffled_bytes]});
-        break;
-      default:
-        refused = "filter " + std::to_string(filter) + " of HDF5";
-        if (name[0] != '\0') refused += std::string(" (") + name.data() + ")";
-    }
-    if (!refused.empty()) why_not = "chunks encoded by " + refused;
+    const H5Z_filter_t number = checked(
+        H5Pget_filter2(properties, static_cast<unsigned>(i), &flags, &filter.given,
+                       filter.options.data(), filter.name.size(), filter.name.data(), &config),
+        "H5Pget_filter2");
+    const bool is_idle = number == H5Z_FILTER_SHUFFLE && filter.shuffled_bytes(element_bytes) == 1;
+    codecs.of_filter.push_back(is_idle ? -1 : static_cast<int>(codecs.names.size()));
+    if (is_idle) continue;
+    const std::string refused = add_codec(number, filter, element_bytes, codecs.names);
+    if (!refused.empty()) codecs.why_not = "chunks encoded by " + refused;
   }
   return codecs;
 }

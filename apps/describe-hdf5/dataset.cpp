@@ -44,18 +44,19 @@ Json chunked(hid_t dataset, hid_t properties, std::size_t element_bytes, Json ar
   const auto shape = array["shape"].get<std::vector<hsize_t>>();
   std::vector<hsize_t> chunk(shape.size());
   checked(H5Pget_chunk(properties, static_cast<int>(chunk.size()), chunk.data()), "H5Pget_chunk");
-  std::string why_not;
-  array["codecs"] = codecs_of(properties, element_bytes, why_not);
+  ChunkCodecs codecs = codecs_of(properties, element_bytes);
+  std::string why_not = codecs.why_not;
   unsigned options = 0;
   checked(H5Pget_chunk_opts(properties, &options), "H5Pget_chunk_opts");
-  if (options != 0 && !array["codecs"].empty()) why_not = "chunks that are not all encoded alike";
+  if (options != 0 && !codecs.names.empty()) why_not = "chunks that are not all encoded alike";
   ChunkPlaces places;
   if (why_not.empty()) {
-    places = lister.places(dataset, shape, chunk);
+    places = lister.places(dataset, shape, chunk, codecs.of_filter);
     why_not = places.why_not;
   }
   if (!why_not.empty()) return refuse(std::move(array), why_not);
   array["chunks"] = chunk;
+  array["codecs"] = std::move(codecs.names);
   array["entries"] = places.pairs.size() / 2;
   entries.insert(entries.end(), places.pairs.begin(), places.pairs.end());
   return array;

@@ -110,6 +110,7 @@ class Hdf5HelperTest(CliTest):
             dict(arrays=[chunks], places=[*places[:3], (size - 999, 1000)]),
             dict(arrays=[chunks], places=[*places[:3], (self.offset, 0)]),
             dict(arrays=[chunks], places=[*places[:3], (self.offset, 2**64 - 1)]),
+            dict(arrays=[chunks], places=[*places[:3], (self.offset + 3000, 1 << 32 | 1000)]),
             dict(arrays=[chunks], places=[*places[:3], (self.offset + 3000, 999)]),
             dict(arrays=[chunks | {"codecs": [["rot13"]]}], places=places),
             dict(arrays=[chunks | {"codecs": [["zstd"], ["lz4"]]}], places=places),

@@ -232,12 +232,19 @@ class Hdf5Test(CliTest):
             for width in (170, 50, 11):
                 self.check_same(f"x.h5::{number}/{width}", FIELD)
 
-    def test_skipped_filters_are_refused(self):
+    def test_chunks_that_skip_filters(self):
+        values = np.arange(30, dtype="f4")
         with self.file() as file:
-            data = file.create_dataset("x", (20,), "f4", chunks=(10,), compression="gzip")
-            data[:] = 1
-            data.id.write_direct_chunk((10,), bytes(40), filter_mask=1)
-        self.check_error(3, "reduce", "x.h5")
+            data = file.create_dataset("x", (30,), "f4", chunks=(10,), compression="gzip",
+                                       shuffle=True, fletcher32=True)
+            bytes_of = file.create_dataset("bytes", data=values.astype("u1"), chunks=(10,),
+                                           compression="gzip", shuffle=True)
+            data[:] = values
+            data.id.write_direct_chunk((10,), values[10:20].tobytes(), filter_mask=7)
+            shuffled = values[20:].view("u1").reshape(10, 4).T.tobytes()
+            data.id.write_direct_chunk((20,), shuffled, filter_mask=6)
+            bytes_of.id.write_direct_chunk((10,), bytes(range(10, 20)), filter_mask=2)
+        self.check_all()
 
     def test_damage(self):
         with self.file() as file:

@@ -46,6 +46,8 @@ EXTENTS = {
     "blosc": table(chunks(6, ["blosc"]), places=PLACES),
     "twice": table(chunks(6, ["deflate"], ["zstd"]), places=PLACES),
     "unknown_codec": table(chunks(6, ["szip"]), places=PLACES),
+    "skipped": table(chunks(6, ["shuffle", 4], ["fletcher32"]), places=[
+        (60 * i, 48 + 4 * (i % 2) | (3 - 2 * (i % 2)) << 32) for i in range(6)]),
     "overlap": table(chunks(6), places=PLACES[:5] + [(1, 48)]),
     "beyond_the_end": table(array(extents=[[0, 4000, 200]])),
     "offset_wraps": table(array(extents=[[0, 2**64 - 1, 200]])),

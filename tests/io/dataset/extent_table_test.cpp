@@ -92,6 +92,18 @@ TEST_F(ExtentTableTest, CodecsAreInTheOrderOfEncoding) {
   EXPECT_EQ(read(table_of(array, {{0, 8}})), (std::vector<int>{1, 2, 3, 4}));
 }
 
+TEST_F(ExtentTableTest, ChunksMaySkipCodecs) {
+  const std::string array = R"({"name":"/a","dtype":"|u1","shape":[8],"chunks":[4],"entries":2,)"
+                            R"("codecs":[["shuffle",2],["fletcher32"]]})";
+  path_ = directory_.write(
+      "y", test::bytes_of(std::string("\x01\x02\x03\x04", 4) + std::string("\x01\x03\x02\x04", 4) +
+                          std::string("\x07\x03\x0a\x04", 4)));
+  EXPECT_EQ(read(table_of(array, {{0, 3ull << 32 | 4}, {4, 8}})),
+            (std::vector<int>{1, 2, 3, 4, 1, 2, 3, 4}));
+  EXPECT_EQ(read(table_of(array, {{0, 2ull << 32 | 4}, {4, 1ull << 32 | 8}})),
+            (std::vector<int>{1, 3, 2, 4, 1, 3, 2, 4}));
+}
+
 TEST_F(ExtentTableTest, ArraysThatAreNotStoredAreTheirFillValue) {
   EXPECT_EQ(read(table_of(R"({"name":"/a","dtype":"|u1","shape":[3],"extents":[],"fill":7})")),
             (std::vector<int>{7, 7, 7}));
@@ -135,7 +147,9 @@ TEST_F(ExtentTableTest, RefusesPlacesThatAreNotThere) {
   refuse("overlap at byte 3", chunks, {{0, 4}, {3, 4}});
   refuse("bytes from 199 on", chunks, {{0, 4}, {199, 4}});
   refuse("expected chunks that have bytes", chunks, {{0, 4}, {8, 0}});
-  refuse("bytes from 8 on", chunks, {{0, 4}, {8, ~0ull}});
+  refuse("bytes from 8 on", chunks, {{0, 4}, {8, 0xffffffff}});
+  refuse("and skip codecs that there are", chunks, {{0, 4}, {8, ~0ull}});
+  refuse("and skip codecs that there are", chunks, {{0, 4}, {8, 1ull << 32 | 4}});
   refuse("expected a place of each chunk", chunks, {{0, 4}});
   refuse("expected no bytes behind the places", chunks, {{0, 4}, {4, 4}, {8, 4}});
 }

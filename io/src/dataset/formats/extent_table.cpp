@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <memory>
 #include <unordered_set>
 #include <utility>
@@ -22,7 +21,7 @@ namespace ooc::detail {
 namespace {
 
 constexpr std::size_t longest_line = 16 * MiB;
-constexpr std::uint64_t is_missing = std::numeric_limits<std::uint64_t>::max();
+constexpr std::size_t entry_bytes = 16;  // of a place
 
 using Place = ChunkTable::Place;
 
@@ -131,7 +130,7 @@ class TableParser : private JsonRules {
       fail("an extent to be a file, an offset and the size that the shape says");
     }
     array.offset = extent[1];
-    add_place({array.offset, array.bytes});
+    add_place(array.offset, array.bytes);
   }
 
   void set_chunks(const Json& described, StoredArray& array) {
@@ -144,19 +143,12 @@ class TableParser : private JsonRules {
       counts.push_back(divide_up(array.shape[i], table.chunk[i]));
     }
     const std::uint64_t count = *product_of(counts);  // no more than elements
-    constexpr std::size_t entry_bytes = 2 * sizeof(std::uint64_t);
     if (member(described, "entries") != count || entries_.size() / entry_bytes < count) {
       fail("a place of each chunk");
     }
     table.places.reserve(count);
     for (std::uint64_t i = 0; i < count; ++i) {
-      const Place place{
-          number_in(entries_, i * entry_bytes, sizeof(std::uint64_t)),
-          number_in(entries_, i * entry_bytes + sizeof(std::uint64_t), sizeof(std::uint64_t))};
-      const bool is_stored = place.offset != is_missing || place.bytes != is_missing;
-      if (is_stored && place.bytes == 0) fail("chunks that have bytes");
-      if (is_stored) add_place(place);
-      table.places.push_back(place);
+      table.places.push_back(place_at(i * entry_bytes, table.codecs.size()));
     }
     entries_.remove_prefix(count * entry_bytes);
     if (array.why_not.empty()) {
@@ -165,8 +157,24 @@ class TableParser : private JsonRules {
     array.chunks = std::make_shared<const ChunkTable>(std::move(table));
   }
 
+  /// Returns the place of a chunk, at a position of the entries.
+  Place place_at(std::size_t position, std::size_t codecs) {
+    Place place{
+        .offset = number_in(entries_, position, 8),
+        .bytes = static_cast<std::uint32_t>(number_in(entries_, position + 8, 4)),
+        .skipped_codecs = static_cast<std::uint32_t>(number_in(entries_, position + 12, 4))};
+    if (place.offset == ~std::uint64_t{0} && place.bytes == ~std::uint32_t{0}) return {};
+    if (place.bytes == 0 || place.skipped_codecs >= std::uint64_t{1} << codecs) {
+      fail("chunks that have bytes, and skip codecs that there are");
+    }
+    add_place(place.offset, place.bytes);
+    return place;
+  }
+
   void set_codecs(const Json& codecs, ChunkTable& table, std::string& why_not) {
-    if (!codecs.is_null() && !codecs.is_array()) fail("codecs to be a list");
+    constexpr std::size_t most_codecs = 16;
+    const bool is_list = codecs.is_null() || (codecs.is_array() && codecs.size() <= most_codecs);
+    if (!is_list) fail("codecs to be a list of no more than 16");
     std::size_t of_any_size = 0;
     for (const Json& each : codecs) {
       if (!each.is_array() || each.empty() || !each[0].is_string()) fail("codecs with names");
@@ -198,28 +206,27 @@ class TableParser : private JsonRules {
     return std::move(*fill);
   }
 
-  void add_place(Place place) {
-    if (place.offset > file_bytes_ || place.bytes > file_bytes_ - place.offset) {
+  void add_place(std::uint64_t offset, std::uint64_t bytes) {
+    if (offset > file_bytes_ || bytes > file_bytes_ - offset) {
       throw not_understood(file_, "is shorter than its extent table says: bytes from " +
-                                      std::to_string(place.offset) + " on are not there");
+                                      std::to_string(offset) + " on are not there");
     }
-    if (place.bytes != 0) places_.push_back(place);
+    if (bytes != 0) stored_.emplace_back(offset, bytes);
   }
 
   void require_apart() {
-    std::ranges::sort(places_, {}, &Place::offset);
-    const auto overlap = [](const Place& one, const Place& next) {
-      return next.offset < one.offset + one.bytes;
+    std::ranges::sort(stored_);
+    const auto overlap = [](const auto& one, const auto& next) {
+      return next.first < one.first + one.second;
     };
-    const auto found = std::ranges::adjacent_find(places_, overlap);
-    if (found == places_.end()) return;
-    throw not_understood(file_,
-                         "its arrays overlap at byte " + std::to_string((found + 1)->offset));
+    const auto found = std::ranges::adjacent_find(stored_, overlap);
+    if (found == stored_.end()) return;
+    throw not_understood(file_, "its arrays overlap at byte " + std::to_string((found + 1)->first));
   }
 
   std::string_view table_, entries_{};
   const std::uint64_t file_bytes_;
-  std::vector<Place> places_{};  // of all that is stored
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> stored_{};  // offsets and sizes
 };
 
 /// Returns the pieces of an array of which nothing is stored. They are short, so that none is kept.
@@ -261,9 +268,13 @@ File open_extents(File file, const StoredArray& array) {
   const ChunkGrid grid(array.shape, table.chunk, element_bytes);
   std::vector<EncodedArray::Piece> pieces = grid.pieces();
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    if (table.places[i].offset == is_missing) continue;
-    pieces[i].offset = table.places[i].offset;
-    pieces[i].bytes = table.places[i].bytes;
+    const Place& place = table.places[i];
+    pieces[i].offset = place.offset;
+    pieces[i].bytes = place.bytes;
+    for (std::size_t codec = 0; codec < chain.size(); ++codec) {  // a chain is in the other order
+      const std::uint32_t skipped = place.skipped_codecs >> codec & 1;
+      pieces[i].skipped_codecs |= skipped << (chain.size() - 1 - codec);
+    }
   }
   return File::of_pieces(std::make_shared<const EncodedArray>(
       std::move(files), std::move(pieces), grid.encoding(std::move(chain), table.fill),

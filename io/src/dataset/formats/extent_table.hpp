@@ -19,7 +19,9 @@ struct ChunkTable {
     std::size_t element_bytes = 1;  // of a shuffle
   };
   struct Place {
-    std::uint64_t offset, bytes;  // in the file; both ~0: it is not stored
+    std::uint64_t offset;          // in the file
+    std::uint32_t bytes;           // 0: the chunk is not stored
+    std::uint32_t skipped_codecs;  // bit i: it is not encoded by codec i
   };
 
   std::vector<std::uint64_t> chunk{};  // the shape of a chunk
