@@ -253,7 +253,7 @@ File open_extents(File file, const StoredArray& array) {
   if (array.chunks == nullptr) return file;
   const ChunkTable& table = *array.chunks;
   const std::uint64_t element_bytes = size_of(array.type);
-  std::string name = file.path().string() + "::" + shortened(array.name);
+  std::string name = file.path().string();
   std::vector<File> files;
   files.push_back(std::move(file));
   if (table.chunk.empty() && table.places.empty()) {

@@ -97,7 +97,8 @@ const FormatParser& format_of(Beginning& file, const Format& format) {
 StoredArray select_array(const FormatParser& parser, const std::vector<StoredArray>& arrays,
                          const std::filesystem::path& path, std::string_view name,
                          const Format& format) {
-  const std::string itself = "a " + std::string(parser.title) + " file says itself ";
+  const std::string article = parser.title == "HDF5" ? "an " : "a ";
+  const std::string itself = article + std::string(parser.title) + " file says itself ";
   if (format.offset != 0 && parser.describes_itself()) {
     throw Error(ErrorKind::usage, path.string() + ": an offset is for raw files only",
                 {.path = path, .why = itself + "where its data begin"});
