@@ -40,7 +40,6 @@ constexpr std::array known{
     Known{"PK\x05\x06"sv, "zip", unzip, is_zip},  // an empty archive
     Known{"Rar!\x1a\x07"sv, "RAR", decompress},
     Known{"ustar"sv, "tar", unpack, is_tar, 257},
-    Known{"MATLAB 7.3 MAT-file"sv, "MATLAB 7.3", export_it},
     Known{"MATLAB 5.0 MAT-file"sv, "MATLAB 5", export_it, is_matlab5},
     Known{"CDF\x01"sv, "NetCDF", export_it, is_netcdf},
     Known{"CDF\x02"sv, "NetCDF", export_it, is_netcdf},
