@@ -12,7 +12,7 @@ namespace {
 
 using Lengths = std::vector<std::uint64_t>;
 
-Lengths counts_of(std::span<const std::uint64_t> shape, std::span<const std::uint64_t> chunk) {
+Lengths chunk_counts(std::span<const std::uint64_t> shape, std::span<const std::uint64_t> chunk) {
   Lengths counts;
   for (std::size_t i = 0; i < shape.size(); ++i) counts.push_back(divide_up(shape[i], chunk[i]));
   return counts;
@@ -42,7 +42,7 @@ std::string ChunkGrid::why_not(std::span<const std::uint64_t> shape,
   if (product_of(chunk, element_bytes).value_or(~0ull) > most_bytes) {
     return "chunks of more than " + std::to_string(most_bytes) + " bytes";
   }
-  const Lengths counts = counts_of(shape, chunk);
+  const Lengths counts = chunk_counts(shape, chunk);
   if (product_of(counts).value_or(~0ull) > most_chunks) {
     return "more than " + std::to_string(most_chunks) + " chunks";
   }
@@ -55,7 +55,7 @@ std::string ChunkGrid::why_not(std::span<const std::uint64_t> shape,
 
 ChunkGrid::ChunkGrid(std::span<const std::uint64_t> shape, std::span<const std::uint64_t> chunk,
                      std::uint64_t element_bytes)
-    : counts_(counts_of(shape, chunk)),
+    : counts_(chunk_counts(shape, chunk)),
       chunk_bytes_(product_of(chunk, element_bytes).value_or(0)),
       row_bytes_(element_bytes) {
   const std::size_t dimensions = shape.size(), band = band_dimension(chunk);

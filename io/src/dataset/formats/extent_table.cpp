@@ -21,9 +21,6 @@ namespace ooc::detail {
 namespace {
 
 constexpr std::size_t longest_line = 16 * MiB;
-constexpr std::size_t entry_bytes = 16;  // of a place
-
-using Place = ChunkTable::Place;
 
 /// A codec that a table may name, and how to make it.
 struct KnownCodec {
@@ -81,6 +78,9 @@ class TableParser : private JsonRules {
   }
 
  private:
+  using Place = ChunkTable::Place;
+  static constexpr std::size_t entry_bytes = 16;  // of a place
+
   /// Returns the array before that has a name.
   StoredArray array_named(const Json& name, const std::vector<StoredArray>& before) const {
     if (!name.is_string()) fail("an alias to be a name");
@@ -268,7 +268,7 @@ File open_extents(File file, const StoredArray& array) {
   const ChunkGrid grid(array.shape, table.chunk, element_bytes);
   std::vector<EncodedArray::Piece> pieces = grid.pieces();
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const Place& place = table.places[i];
+    const ChunkTable::Place& place = table.places[i];
     pieces[i].offset = place.offset;
     pieces[i].bytes = place.bytes;
     for (std::size_t codec = 0; codec < chain.size(); ++codec) {  // a chain is in the other order
