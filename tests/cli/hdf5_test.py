@@ -97,7 +97,8 @@ class Hdf5Test(CliTest):
                             "plain": {}, "gzip": {"compression": "gzip"},
                             "all": {"compression": "gzip", "shuffle": True, "fletcher32": True},
                             "checked": {"fletcher32": True}}.items():
-                        if chunk or not options:
+                        is_tried = libver == "earliest" or encoding in ("plain", "all")
+                        if is_tried and (chunk or not options):
                             file.create_dataset(f"{encoding}{number}", data=FIELD, chunks=chunk,
                                                 **options)
                 for number, chunk in enumerate([(2, 40, 30), (4, 7, 30), (4, 7, 11), (1, 7, 11)]):
