@@ -60,7 +60,7 @@ if shutil.which("clang++") is None:
 for tool in "lintian", "mmdebstrap":
     if shutil.which(tool) is None or shutil.which("dpkg-shlibdeps") is None:
         labels.append(f"needs-{tool}")
-for package, label in ("distributed", "dask"), ("ray", "ray"):
+for package, label in ("distributed", "dask"), ("ray", "ray"), ("h5py", "h5py"):
     if importlib.util.find_spec(package) is None:
         labels.append(f"needs-{label}")
 if os.geteuid() != 0 or not all(map(shutil.which, ("munged", "slurmctld", "slurmd", "sbatch"))):

@@ -1,6 +1,6 @@
 # Debian packages, made by `cpack` in the build directory: libooc0.3 (the shared library),
 # libooc-dev (headers, the static libraries, CMake and pkg-config files), ooc-run and, with MPI,
-# ooc-run-mpi.
+# ooc-run-mpi, and with libhdf5 ooc-hdf5.
 # cmake/debian/finish.cmake.in adds the documents that every Debian package has.
 
 set(CPACK_GENERATOR DEB)
@@ -35,7 +35,7 @@ set(openblas "libopenblas0-pthread | libopenblas0")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_RECOMMENDS "${openblas}")
 # Loaded when a file on a server is opened, and to decode chunks.
 set(codecs "libzstd1, libdeflate0, liblz4-1")
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_SUGGESTS "libcurl4, ${codecs}")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_SUGGESTS "libcurl4, ooc-hdf5, ${codecs}")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/cmake/debian/triggers)
 set(CPACK_DEBIAN_LIBRARY_DESCRIPTION "out-of-core streaming compute, shared library
 libooc sends files that are larger than memory through computations on the
@@ -59,15 +59,27 @@ set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME ooc-run)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS "${openblas}")
 # rsvg-convert makes PNG files of pictures, libcurl reads files of servers, the others decode.
-set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "librsvg2-bin, libcurl4, ${codecs}")
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "librsvg2-bin, libcurl4, ooc-hdf5, ${codecs}")
 set(CPACK_DEBIAN_PROGRAM_DESCRIPTION "statistics and products of files larger than memory
 ooc-run sends files that are larger than memory through computations on the
 CPU or a GPU, at the speed of the disk: statistics, histograms, conversions
 of element types and products of matrices, of raw and .npy files.")
 
-set(mpi_pair)
+set(other_pairs)
+if(OOC_HDF5)
+  list(APPEND other_pairs hdf5=ooc-hdf5)
+  list(APPEND CPACK_COMPONENTS_ALL hdf5)
+  set(CPACK_DEBIAN_HDF5_PACKAGE_NAME ooc-hdf5)
+  set(CPACK_DEBIAN_HDF5_PACKAGE_SECTION science)
+  set(CPACK_DEBIAN_HDF5_DESCRIPTION "out-of-core streaming compute, arrays of HDF5 files
+libooc sends files that are larger than memory through computations on the
+CPU or a GPU, at the speed of the disk.
+.
+This package has the program by which ooc-run and the library find the
+arrays of HDF5 and NetCDF-4 files.")
+endif()
 if(OOC_MPI)
-  set(mpi_pair mpi=ooc-run-mpi)
+  list(APPEND other_pairs mpi=ooc-run-mpi)
   list(APPEND CPACK_COMPONENTS_ALL mpi)
   set(CPACK_DEBIAN_MPI_PACKAGE_NAME ooc-run-mpi)
   set(CPACK_DEBIAN_MPI_PACKAGE_SECTION science)
@@ -87,6 +99,7 @@ string(REGEX REPLACE ".*, " "" release_date "${release}")
 execute_process(COMMAND date --utc --rfc-email --date "${release_date}"
                 OUTPUT_VARIABLE debian_date OUTPUT_STRIP_TRAILING_WHITESPACE
                 COMMAND_ERROR_IS_FATAL ANY)
+list(JOIN other_pairs " " other_pairs)
 configure_file(cmake/debian/changelog.in debian/changelog @ONLY)
 configure_file(cmake/debian/finish.cmake.in debian/finish.cmake @ONLY)
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_BINARY_DIR}/debian/finish.cmake)

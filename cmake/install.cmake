@@ -45,6 +45,10 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ooc.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 
 install(TARGETS ooc-run COMPONENT program)
+# A package of its own, so that nothing else depends on libhdf5.
+if(OOC_HDF5)
+  install(TARGETS ooc-describe-hdf5 DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/ooc COMPONENT hdf5)
+endif()
 # A package of its own, so that nothing else depends on MPI.
 if(OOC_MPI)
   install(TARGETS ooc-run-mpi COMPONENT mpi)

@@ -80,6 +80,7 @@ lint() {
   depends libooc-dev "libooc0.3 (= "
   depends libooc-dev liburing-dev
   depends ooc-run libboost-program-options
+  [[ ! -e $(echo "$work"/ooc-hdf5_*.deb) ]] || depends ooc-hdf5 libhdf5
   local package file
   for package in libooc0.3 libooc-dev ooc-run; do
     dpkg-deb --contents "$work/$package"_*.deb >"$work/$package.txt"

@@ -19,7 +19,7 @@ ROOMS = {
     "kernels": ["src/base", "src/gemm", "src/histogram", "src/quantile", "src/top",
                 "src/reduce", "src/by_column", "src/convert", "src/split", "src/matmul/plan",
                 "src/matmul", "src/verify"],
-    "apps": ["measure", *(f"ooc-run/{room}" for room in (
+    "apps": ["describe-hdf5", "measure", *(f"ooc-run/{room}" for room in (
         "cli", "manual", "machine", "dataset", "request", "timeline", "rates", "result", "draw",
         "page", "parts", "run", "answers", "commands", "info", "doctor", "gen", "bench"))],
 }

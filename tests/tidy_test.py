@@ -84,7 +84,7 @@ THIRD_PARTY = {
     "lib": re.compile(r"xxhash\.h|nlohmann/json\.hpp"),
     "kernels": re.compile(r"(thrust|cub|cuda)/.+|dlfcn\.h"),
     "mpi": re.compile(r"mpi\.h"),
-    "apps": re.compile(r"(boost/program_options|nlohmann|fmt|protozero)[/.].+"),
+    "apps": re.compile(r"(boost/program_options|nlohmann|fmt|protozero)[/.].+|hdf5\.h"),
     "bench": re.compile(r"(boost/program_options|nlohmann)[/.].+"),
 }
 CUDA = re.compile(r"cuda[\w./]*|cublas_v2\.h|thrust/.+|cub/.+|nvtx3/.+")

@@ -98,7 +98,7 @@ FORMATS = {
     "compress": compressed(VALUES[:250]), "7z": b"7z\xbc\xaf\x27\x1c\0\x04" + VALUES,
     "Snappy": b"\xff\x06\0\0sNaPpY" + VALUES,
     "Blosc": struct.pack("<BBBBIII", 2, 1, 1, 4, 8000, 8000, 4016) + VALUES,
-    "HDF5": HDF5, "HDF5 ": bytes(range(256)) * 2 + HDF5, "MATLAB 7.3": MATLAB + HDF5,
+    "HDF5": HDF5, "HDF5 ": bytes(range(256)) * 2 + HDF5, "HDF5  ": MATLAB + HDF5,
     "MATLAB 5": b"MATLAB 5.0 MAT-file".ljust(124, b" ") + b"\0\x01IM" + VALUES,
     "NetCDF": b"CDF\x02\0\0\0\0\0\0\0\x0a\0\0\0\x01" + VALUES,
     "TIFF": tiff(), "BigTIFF": b"II+\0\x08\0\0\0" + struct.pack("<Q", 3000) + VALUES,

@@ -8,6 +8,7 @@ import sys
 import zlib
 from pathlib import Path
 
+from extent_seeds import EXTENTS
 from frame_seeds import FRAMES
 
 CORPUS = Path(sys.argv[1])
@@ -355,6 +356,8 @@ for name, data in SAFETENSORS.items():
     write("safetensors_header", name, data)
 for name, data in FRAMES.items():
     write("frames", name, data)
+for name, data in EXTENTS.items():
+    write("extents", name, data)
 for name, data in ZARR.items():
     write("zarr", name, data)
 for name, data in BLOSC.items():

@@ -127,6 +127,7 @@ std::string format_text(const Info& info) {
   if (info.source.has_format(ooc::FileFormat::npz)) return ".npz, " + arrays;
   if (info.source.has_format(ooc::FileFormat::safetensors)) return "safetensors, " + arrays;
   if (info.source.has_format(ooc::FileFormat::zarr)) return "Zarr, " + arrays;
+  if (info.source.has_format(ooc::FileFormat::hdf5)) return "HDF5, " + arrays;
   if (!info.source.has_format(ooc::FileFormat::npy)) return "several";
   const std::string& version = info.source.format_version;
   return (version.empty() ? ".npy of several versions" : ".npy, version " + version) +

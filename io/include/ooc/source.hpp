@@ -51,6 +51,7 @@ enum class FileFormat {
   npz,          ///< a .npz file, that is, a zip archive of .npy files, whatever its name
   safetensors,  ///< a safetensors file, whatever its name
   zarr,         ///< a directory of a Zarr store, or the header in it
+  hdf5,         ///< an HDF5 file, such as one of NetCDF-4, whatever its name
   raw,          ///< raw numbers, whatever they look like
 };
 
@@ -198,7 +199,7 @@ class OOC_API Source {
   /// True if all files have this format. False for `automatic`, and for arrays in memory.
   bool has_format(FileFormat one) const noexcept;
 
-  /// "raw", "npy", "npz", "safetensors", "zarr", "mixed" or "memory".
+  /// "raw", "npy", "npz", "safetensors", "zarr", "hdf5", "mixed" or "memory".
   std::string format = "raw";
   std::string format_version;  ///< "1.0" for a .npy file; empty for raw files, or if files differ
   /// The origin of the type: "from .f32", "from its header", "default for raw files", ...
@@ -247,7 +248,7 @@ class OOC_API Source {
 /// Opens files as one dataset, in the order given. An address (`https://`, `http://`, `s3://`)
 /// names an object on a server, which is read in ranges. Files that are named `.npy` or begin with
 /// its magic bytes (versions 1 to 3; C order unless `format.by_columns`) describe themselves, and
-/// so do .npz and safetensors files, and Zarr stores. Other files are raw: their type is
+/// so do .npz, safetensors and HDF5 files, and Zarr stores. Other files are raw: their type is
 /// `format.type`, else the one that their extension names (.f32, .i16, ...), else u1, unless they
 /// look like numbers of another type. A pipe must be the only file, and can be read once: see
 /// Producer.

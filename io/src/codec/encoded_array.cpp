@@ -20,6 +20,15 @@ Error bad_piece(const std::string& name, std::size_t piece, const std::string& w
       ErrorKind::bad_input, name + ": piece " + std::to_string(piece) + " " + what, {.path = name}};
 }
 
+/// Returns a chain without codec i for each bit i.
+CodecChain without(const CodecChain& chain, std::uint32_t skipped) {
+  CodecChain left;
+  for (std::size_t i = 0; i < chain.size(); ++i) {
+    if ((skipped >> i & 1) == 0) left.push_back(chain[i]);
+  }
+  return left;
+}
+
 /// Returns the number of bands of which decoded pieces are kept: twice as many as processors, and
 /// two, since there may be more threads; or of tiles, of which threads decode different ones of the
 /// same band, as many as the chunks of all threads touch. They take at most an eighth of the
@@ -67,7 +76,7 @@ EncodedArray::EncodedArray(std::vector<File> files, std::vector<Piece> pieces, E
 
 /// Throws Error(bad_input) unless a piece can be read.
 void EncodedArray::check(std::size_t piece) const {
-  const auto& [end, offset, bytes, file] = pieces_[piece];
+  const auto& [end, offset, bytes, file, skipped] = pieces_[piece];
   const std::uint64_t begin = begin_of(piece), rows = (end - begin) / grid_.row_bytes();
   const bool ends_with_band = end == pieces_[piece - tile_of(piece)].end;
   if (end <= begin || !ends_with_band || (end - begin) % grid_.row_bytes() != 0) {
@@ -81,6 +90,9 @@ void EncodedArray::check(std::size_t piece) const {
   if (grid_.tiles() > 1 && is_too_long) {
     throw bad_piece(name_, piece,
                     "is of a band of more than " + std::to_string(most_piece_bytes) + " bytes");
+  }
+  if (encoding_.chain.size() < 32 && skipped >> encoding_.chain.size() != 0) {
+    throw bad_piece(name_, piece, "has skipped codecs that there are not");
   }
   if (bytes == 0) return;
   std::uint64_t needed = 0;
@@ -111,7 +123,8 @@ std::string EncodedArray::fingerprint() const {
   }
   for (const Piece& piece : pieces_) {
     for (const std::uint64_t number :
-         {piece.end, piece.offset, piece.bytes, std::uint64_t{piece.file}}) {
+         {piece.end, piece.offset, piece.bytes, std::uint64_t{piece.file},
+          std::uint64_t{piece.skipped_codecs}}) {
       text.append(reinterpret_cast<const char*>(&number), sizeof number);
     }
   }
@@ -197,7 +210,11 @@ void EncodedArray::decode(std::size_t piece, std::span<std::byte> memory) const 
   read_exactly(files_[place.file], place.offset, stored);
   const auto began = std::chrono::steady_clock::now();
   try {
-    detail::decode(encoding_.chain, stored, memory);
+    if (place.skipped_codecs == 0) {
+      detail::decode(encoding_.chain, stored, memory);
+    } else {
+      detail::decode(without(encoding_.chain, place.skipped_codecs), stored, memory);
+    }
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::bad_input) throw;
     throw damaged(piece, error);

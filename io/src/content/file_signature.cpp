@@ -40,7 +40,6 @@ constexpr std::array known{
     Known{"PK\x05\x06"sv, "zip", unzip, is_zip},  // an empty archive
     Known{"Rar!\x1a\x07"sv, "RAR", decompress},
     Known{"ustar"sv, "tar", unpack, is_tar, 257},
-    Known{"MATLAB 7.3 MAT-file"sv, "MATLAB 7.3", export_it},
     Known{"MATLAB 5.0 MAT-file"sv, "MATLAB 5", export_it, is_matlab5},
     Known{"CDF\x01"sv, "NetCDF", export_it, is_netcdf},
     Known{"CDF\x02"sv, "NetCDF", export_it, is_netcdf},
@@ -80,16 +79,6 @@ constexpr std::array known{
     Known{""sv, "Blosc", decompress, is_blosc},
 };
 
-/// Finds HDF5 behind a user block, whose size is a power of two.
-bool is_hdf5(std::string_view head) {
-  constexpr std::size_t least_block = 512;
-  for (std::size_t offset = 0; offset < head.size();
-       offset = offset == 0 ? least_block : 2 * offset) {
-    if (head.substr(offset).starts_with("\x89HDF\r\n\x1a\n"sv)) return true;
-  }
-  return false;
-}
-
 /// A format whose numbers are stored raw, and the function that finds them.
 struct Container {
   std::string_view name;
@@ -121,6 +110,15 @@ std::size_t text_bytes(std::string_view text) {
 
 }  // namespace
 
+bool has_hdf5_signature(std::string_view head) {
+  constexpr std::size_t least_block = 512;
+  for (std::size_t offset = 0; offset < head.size();
+       offset = offset == 0 ? least_block : 2 * offset) {
+    if (head.substr(offset).starts_with("\x89HDF\r\n\x1a\n"sv)) return true;
+  }
+  return false;
+}
+
 std::optional<FileSignature> recognise(const FileSample& sample) {
   const std::string_view head = sample.head;
   for (const Known& format : known) {
@@ -129,7 +127,7 @@ std::optional<FileSignature> recognise(const FileSample& sample) {
     if (format.check != nullptr && !format.check(sample)) continue;
     return FileSignature{std::string(format.name), std::string(format.hint)};
   }
-  if (is_hdf5(head)) return FileSignature{"HDF5", std::string(export_it)};
+  if (has_hdf5_signature(head)) return FileSignature{"HDF5", std::string(export_it)};
   for (const Container& format : containers) {
     if (const auto offset = format.find_data(sample)) {
       return FileSignature{std::string(format.name), "", offset};

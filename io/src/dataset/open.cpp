@@ -60,8 +60,11 @@ Error untyped(const Producer& stream, const std::stop_token& stop) {
 Source open_array_stream(const FormatParser& parser, std::unique_ptr<Producer> stream,
                          Beginning& beginning, const Format& format) {
   if (parser.open != nullptr) {
-    throw Error(ErrorKind::usage, beginning.path().string() + ": a stream has no files beside it",
-                {.why = "the data of this format are in a directory", .hint = "give its path"});
+    throw Error(
+        ErrorKind::usage,
+        beginning.path().string() + ": a stream cannot be read as " + std::string(parser.title),
+        {.why = "its data are not one piece, from beginning to end",
+         .hint = "give the path of a file or a directory"});
   }
   const std::vector<StoredArray> arrays = parser.list(beginning, format);
   if (arrays.size() > 1) {

@@ -114,7 +114,7 @@ StoredArray SourceBuilder::array_in(const FormatParser& parser, Beginning& begin
   StoredArray array =
       shows_all ? bytes_of(arrays) : select_array(parser, arrays, path, whole, format_);
   if (parser.open != nullptr) {
-    file = shows_all ? of_size(array.bytes, path) : parser.open(file.path(), array);
+    file = shows_all ? of_size(array.bytes, path) : parser.open(std::move(file), array);
   }
   const bool has_name = !array.name.empty();
   if (!slice.empty()) {

@@ -31,8 +31,7 @@ def of_h5py(x: Any) -> _ooc.Input:
                         path=x.file.filename, why=why, hint=hint)
 
     if x.chunks is not None:
-        raise refuse("it is stored in chunks", "h5repack -l CONTI writes it in one piece; "
-                     "ooc.stream(x[i:j]) takes a part that fits in memory")
+        raise refuse("it is stored in chunks", f"close the file, then ooc.open({name!r})")
     if x.is_virtual or x.external or x.file.driver not in ("sec2", "stdio", "core", "split"):
         raise refuse("its bytes are in other files")
     if x.dtype.kind not in "biuf" and x.dtype.names is None:

@@ -8,8 +8,8 @@
 namespace ooc::detail {
 namespace {
 
-constexpr std::array<const FormatParser*, 5> formats{&npy_format, &npz_format, &safetensors_format,
-                                                     &zarr_format, &raw_format};
+constexpr std::array<const FormatParser*, 6> formats{
+    &npy_format, &npz_format, &safetensors_format, &zarr_format, &hdf5_format, &raw_format};
 
 /// Returns an array for a message: "weight (float32, 512 x 384)".
 std::string summary_of(const StoredArray& array) {
@@ -97,7 +97,8 @@ const FormatParser& format_of(Beginning& file, const Format& format) {
 StoredArray select_array(const FormatParser& parser, const std::vector<StoredArray>& arrays,
                          const std::filesystem::path& path, std::string_view name,
                          const Format& format) {
-  const std::string itself = "a " + std::string(parser.title) + " file says itself ";
+  const std::string article = parser.title == "HDF5" ? "an " : "a ";
+  const std::string itself = article + std::string(parser.title) + " file says itself ";
   if (format.offset != 0 && parser.describes_itself()) {
     throw Error(ErrorKind::usage, path.string() + ": an offset is for raw files only",
                 {.path = path, .why = itself + "where its data begin"});
@@ -110,7 +111,10 @@ StoredArray select_array(const FormatParser& parser, const std::vector<StoredArr
   }
   if (arrays.empty()) throw not_understood(path, "has no arrays");
   const bool is_only = arrays.size() == 1 && name.empty();
-  const auto found = is_only ? arrays.begin() : std::ranges::find(arrays, name, &StoredArray::name);
+  auto found = is_only ? arrays.begin() : std::ranges::find(arrays, name, &StoredArray::name);
+  if (found == arrays.end() && !name.empty()) {  // a path need not begin at the root
+    found = std::ranges::find(arrays, "/" + std::string(name), &StoredArray::name);
+  }
   if (found == arrays.end() || (name.empty() && !is_only)) throw not_selected(arrays, path, name);
   if (!found->why_not.empty()) {
     throw not_understood(path, (found->name.empty() ? "" : shortened(found->name) + " ") +

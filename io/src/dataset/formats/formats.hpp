@@ -34,15 +34,16 @@ struct FormatParser {
   /// parsed or contradicts the size of the file, `input` if it cannot be read.
   std::vector<StoredArray> (*list)(Beginning& file, const Format& format);
 
-  /// Opens the data of an array that can be read, if they are in files of their own. Null: all data
-  /// are in the file that has the header.
-  File (*open)(const std::filesystem::path& file, const StoredArray& array) = nullptr;
+  /// Opens the data of an array that can be read, given the file that has the header. Null: they
+  /// are bytes of that file.
+  File (*open)(File file, const StoredArray& array) = nullptr;
 
   /// False for raw data, whose type and place only the user knows.
   bool describes_itself() const noexcept { return format != FileFormat::raw; }
 };
 
-extern const FormatParser npy_format, npz_format, raw_format, safetensors_format, zarr_format;
+extern const FormatParser hdf5_format, npy_format, npz_format, raw_format, safetensors_format,
+    zarr_format;
 
 /// Returns the file that describes the data of a path: the header of a Zarr store, or itself.
 std::filesystem::path header_of(const std::filesystem::path& path);

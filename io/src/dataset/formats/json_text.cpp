@@ -104,4 +104,38 @@ Json parse_json(std::string_view text, std::span<const std::string_view> skipped
   return JsonBuilder(skipped, file).build(text);
 }
 
+void JsonRules::fail(const std::string& expected) const {
+  throw not_understood(file_, std::string(header_) + " not understood: expected " + expected);
+}
+
+const JsonRules::Json& JsonRules::member(const Json& object, const std::string& key) const {
+  const Json& found = optional_member(object, key);
+  if (found.is_null()) fail("the key " + key);
+  return found;
+}
+
+const JsonRules::Json& JsonRules::optional_member(const Json& object,
+                                                  const std::string& key) const {
+  if (!object.is_object()) return none_;
+  const auto found = object.find(key);
+  return found == object.end() ? none_ : *found;
+}
+
+JsonRules::Lengths JsonRules::lengths(const Json& list) const {
+  const auto is_length = [](const Json& each) { return each.is_number_unsigned(); };
+  if (!list.is_array() || list.size() > most_lengths || !std::ranges::all_of(list, is_length)) {
+    fail("shapes of no more than 64 whole numbers");
+  }
+  return list.get<Lengths>();
+}
+
+JsonRules::Lengths JsonRules::chunk_lengths(const Json& list, const std::string& name,
+                                            std::size_t dimensions) const {
+  Lengths chunk = lengths(list);
+  if (chunk.size() != dimensions || std::ranges::count(chunk, 0u) != 0) {
+    fail(name + " of as many lengths as shape, none of them 0");
+  }
+  return chunk;
+}
+
 }  // namespace ooc::detail

@@ -111,9 +111,10 @@ std::vector<StoredArray> list_zarr(Beginning& file, const Format&) {
   return GroupList().arrays_in(dataset_path(file.path()));
 }
 
-File open_zarr(const std::filesystem::path& header, const StoredArray& array) {
-  const std::filesystem::path store = dataset_path(header), directory = store / array.name;
-  const std::filesystem::path own = array.name.empty() ? header : header_in_directory(directory);
+File open_zarr(File header, const StoredArray& array) {
+  const std::filesystem::path store = dataset_path(header.path()), directory = store / array.name;
+  const std::filesystem::path own =
+      array.name.empty() ? header.path() : header_in_directory(directory);
   if (own.empty()) throw changed_error(directory, "its header has vanished");
   const File file = File::open(own);
   Beginning beginning(file);

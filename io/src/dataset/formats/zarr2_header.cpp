@@ -8,10 +8,10 @@
 #include <optional>
 #include <utility>
 
+#include "dataset/formats/fill_value.hpp"
 #include "dataset/formats/formats.hpp"
 #include "dataset/formats/json_text.hpp"
 #include "dataset/formats/npy_type.hpp"
-#include "dataset/formats/zarr_fill.hpp"
 #include "dataset/formats/zarr_header.hpp"
 #include "dataset/formats/zarr_rules.hpp"
 
@@ -122,7 +122,7 @@ class Header2Parser : private ZarrRules {
       return;
     }
     if (array_.type.is_struct()) return refuse("structs with a fill_value that is not 0");
-    auto fill = parse_zarr_fill(whole_number(value), array_.type);
+    auto fill = parse_fill_value(whole_number(value), array_.type);
     if (!fill) return refuse("elements with a fill_value that they cannot have");
     array_.fill = std::move(*fill);
   }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/little_endian.hpp"
+#include "codec/chunk_grid.hpp"
 #include "dataset/formats/formats.hpp"
 
 namespace ooc::detail {
@@ -23,7 +24,7 @@ namespace {
 
 using Lengths = std::vector<std::uint64_t>;
 
-/// Returns how many chunks, or files, an array has along each dimension.
+/// Returns how many files an array has along each dimension, or chunks a file.
 Lengths counts_of(const Lengths& shape, const Lengths& chunk) {
   Lengths counts;
   for (std::size_t i = 0; i < shape.size(); ++i) counts.push_back(divide_up(shape[i], chunk[i]));
@@ -132,59 +133,6 @@ class Walk {
   std::vector<FoundFile> found_{};
 };
 
-/// How the chunks of an array follow one another in row-major order.
-struct ChunkGrid {
-  Lengths counts;                     // of chunks along each dimension
-  std::vector<TileGrid::Side> row{};  // of a band
-  std::uint64_t row_bytes;            // of one index of the dimension that bands divide
-  std::uint64_t rows, rows_of_band;   // of that dimension
-
-  explicit ChunkGrid(const ZarrArray& array);
-  std::vector<EncodedArray::Piece> pieces() const;
-  std::size_t piece_of(const Lengths& indices) const;
-};
-
-ChunkGrid::ChunkGrid(const ZarrArray& array)
-    : counts(counts_of(array.shape, array.chunk)), row_bytes(size_of(array.type)) {
-  const std::size_t dimensions = array.shape.size();
-  // Chunks have one index of all dimensions before that of the bands.
-  std::size_t band = 0;
-  while (band + 1 < dimensions && array.chunk[band] == 1) ++band;
-  rows = dimensions == 0 ? 1 : array.shape[band];
-  rows_of_band = dimensions == 0 ? 1 : array.chunk[band];
-  TileGrid::Side side{row_bytes, row_bytes};
-  for (std::size_t i = dimensions; i-- > band + 1;) {
-    row_bytes *= array.shape[i];
-    const bool is_contiguous = side.length == side.tile;
-    if (!is_contiguous) row.insert(row.begin(), side);
-    side = {array.shape[i] * (is_contiguous ? side.length : 1),
-            array.chunk[i] * (is_contiguous ? side.tile : 1)};
-  }
-  if (side.length != side.tile) row.insert(row.begin(), side);
-}
-
-/// Returns the pieces of an array of which no chunk is stored.
-std::vector<EncodedArray::Piece> ChunkGrid::pieces() const {
-  std::uint64_t chunks = 1;
-  for (const std::uint64_t count : counts) chunks *= count;
-  if (chunks == 0) return {};
-  const std::uint64_t tiles = TileGrid(row).tiles(), bands = divide_up(rows, rows_of_band);
-  std::vector<EncodedArray::Piece> pieces;
-  pieces.reserve(chunks);
-  for (std::uint64_t i = 0; i < chunks; ++i) {
-    const std::uint64_t band = i / tiles, before = band / bands * rows;
-    const std::uint64_t last = std::min(rows, (band % bands + 1) * rows_of_band);
-    pieces.push_back({.end = (before + last) * row_bytes, .offset = 0, .bytes = 0});
-  }
-  return pieces;
-}
-
-std::size_t ChunkGrid::piece_of(const Lengths& indices) const {
-  std::uint64_t index = 0;
-  for (std::size_t i = 0; i < indices.size(); ++i) index = index * counts[i] + indices[i];
-  return index;
-}
-
 /// Reads the index of a shard and sets the places of its chunks.
 class ShardReader {
  public:
@@ -234,7 +182,7 @@ class ShardReader {
   std::optional<Lengths> indices_of(Lengths shard, std::uint64_t number) const {
     for (std::size_t i = shard.size(); i-- > 0;) {
       shard[i] = shard[i] * in_file_[i] + number % in_file_[i];
-      if (shard[i] >= order_.counts[i]) return {};
+      if (shard[i] >= order_.counts()[i]) return {};
       number /= in_file_[i];
     }
     return shard;
@@ -268,12 +216,8 @@ CodecChain chain_of(const ZarrArray& array) {
 std::shared_ptr<const EncodedArray> find_zarr_chunks(const ZarrArray& array,
                                                      const std::filesystem::path& directory,
                                                      std::string name) {
-  const ChunkGrid order(array);
+  const ChunkGrid order(array.shape, array.chunk, size_of(array.type));
   std::vector<EncodedArray::Piece> pieces = order.pieces();
-  EncodedArray::Encoding encoding{
-      .chain = chain_of(array), .whole_bytes = size_of(array.type), .fill = array.fill};
-  if (!pieces.empty()) encoding.row = order.row;
-  for (const std::uint64_t length : array.chunk) encoding.whole_bytes *= length;
   std::vector<File> files;
   if (!pieces.empty()) {
     std::optional<ShardReader> shards;
@@ -290,7 +234,8 @@ std::shared_ptr<const EncodedArray> find_zarr_chunks(const ZarrArray& array,
     }
   }
   return std::make_shared<const EncodedArray>(std::move(files), std::move(pieces),
-                                              std::move(encoding), std::move(name));
+                                              order.encoding(chain_of(array), array.fill),
+                                              std::move(name));
 }
 
 }  // namespace ooc::detail

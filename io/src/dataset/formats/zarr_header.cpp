@@ -5,9 +5,9 @@
 #include <bit>
 #include <utility>
 
+#include "dataset/formats/fill_value.hpp"
 #include "dataset/formats/formats.hpp"
 #include "dataset/formats/json_text.hpp"
-#include "dataset/formats/zarr_fill.hpp"
 #include "dataset/formats/zarr_rules.hpp"
 
 namespace ooc::detail {
@@ -57,7 +57,7 @@ class Header3Parser : private ZarrRules {
     parse_names(member(root, "chunk_key_encoding"));
     parse_codecs(member(root, "codecs"));
     if (array_.why_not.empty()) {
-      auto fill = parse_zarr_fill(member(root, "fill_value"), array_.type);
+      auto fill = parse_fill_value(member(root, "fill_value"), array_.type);
       if (!fill) fail("a fill_value that the data_type can have");
       array_.fill = std::move(*fill);
     }

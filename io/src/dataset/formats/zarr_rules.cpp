@@ -1,56 +1,20 @@
 #include "dataset/formats/zarr_rules.hpp"
 
-#include <ooc/detail/base/units.hpp>
-#include <ooc/detail/codec/encoded_array.hpp>
-
 #include <algorithm>
 #include <utility>
 
 #include "base/shape.hpp"
+#include "codec/chunk_grid.hpp"
 #include "dataset/formats/formats.hpp"
 
 namespace ooc::detail {
-namespace {
-
-constexpr std::uint64_t most_chunks = std::uint64_t{1} << 24;  // 32 bytes are kept for each
-
-}  // namespace
-
-void ZarrRules::fail(const std::string& expected) const {
-  throw not_understood(file_, "Zarr header not understood: expected " + expected);
-}
 
 void ZarrRules::refuse(std::string why_not) {
   if (array_.why_not.empty()) array_.why_not = std::move(why_not);
 }
 
-const ZarrRules::Json& ZarrRules::member(const Json& object, const std::string& key) const {
-  const Json& found = optional_member(object, key);
-  if (found.is_null()) fail("the key " + key);
-  return found;
-}
-
-const ZarrRules::Json& ZarrRules::optional_member(const Json& object,
-                                                  const std::string& key) const {
-  if (!object.is_object()) return none_;
-  const auto found = object.find(key);
-  return found == object.end() ? none_ : *found;
-}
-
-ZarrRules::Lengths ZarrRules::lengths(const Json& list) const {
-  const auto is_length = [](const Json& each) { return each.is_number_unsigned(); };
-  if (!list.is_array() || list.size() > most_lengths || !std::ranges::all_of(list, is_length)) {
-    fail("shapes of no more than 64 whole numbers");
-  }
-  return list.get<Lengths>();
-}
-
 ZarrRules::Lengths ZarrRules::chunk_lengths(const Json& list, const std::string& name) const {
-  Lengths chunk = lengths(list);
-  if (chunk.size() != array_.shape.size() || std::ranges::count(chunk, 0u) != 0) {
-    fail(name + " of as many lengths as shape, none of them 0");
-  }
-  return chunk;
+  return JsonRules::chunk_lengths(list, name, array_.shape.size());
 }
 
 void ZarrRules::add_codec(const std::string& name, const Json& options,
@@ -83,33 +47,17 @@ void ZarrRules::add_codec(const std::string& name, const Json& options,
 void ZarrRules::require_sizes() {
   const std::uint64_t element_bytes = ooc::size_of(array_.type);
   if (!product_of(array_.shape, element_bytes)) fail("a shape of less than 2^64 bytes");
-  const auto most_bytes = std::to_string(EncodedArray::most_piece_bytes);
-  const auto chunk_bytes = product_of(array_.chunk, element_bytes);
-  if (chunk_bytes.value_or(~0ull) > EncodedArray::most_piece_bytes) {
-    return refuse("chunks of more than " + most_bytes + " bytes");
+  if (auto why_not = ChunkGrid::why_not(array_.shape, array_.chunk, element_bytes);
+      !why_not.empty()) {
+    return refuse(std::move(why_not));
   }
-  Lengths counts, in_file;
+  Lengths in_file;
   for (std::size_t i = 0; i < array_.shape.size(); ++i) {
-    counts.push_back(divide_up(array_.shape[i], array_.chunk[i]));
     in_file.push_back(array_.file_chunk[i] / array_.chunk[i]);
   }
-  const bool is_known = product_of(counts).value_or(~0ull) <= most_chunks &&
-                        product_of(in_file).value_or(~0ull) <= most_chunks;
-  if (!is_known) return refuse("more than " + std::to_string(most_chunks) + " chunks");
-  if (const std::uint64_t band = band_bytes(counts); band > EncodedArray::most_piece_bytes) {
-    refuse("tiles of which those with the same rows take " + std::to_string(band) +
-           " bytes (at most " + most_bytes + " are kept; store it in chunks of fewer rows)");
+  if (product_of(in_file).value_or(~0ull) > ChunkGrid::most_chunks) {
+    refuse("more than " + std::to_string(ChunkGrid::most_chunks) + " chunks");
   }
-}
-
-/// Returns what all tiles that have the same rows decode to (bytes); 0 if chunks are no tiles.
-std::uint64_t ZarrRules::band_bytes(const Lengths& counts) const {
-  std::size_t first = 0;
-  while (first + 1 < array_.chunk.size() && array_.chunk[first] == 1) ++first;
-  if (first + 1 >= counts.size()) return 0;
-  const std::uint64_t tiles = product_of(std::span(counts).subspan(first + 1)).value_or(0);
-  if (tiles <= 1) return 0;
-  return tiles * *product_of(array_.chunk, ooc::size_of(array_.type));  // 2^24 times 2^30 at most
 }
 
 }  // namespace ooc::detail

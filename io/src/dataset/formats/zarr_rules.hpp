@@ -8,33 +8,19 @@
 #include <string_view>
 #include <vector>
 
+#include "dataset/formats/json_text.hpp"
 #include "dataset/formats/zarr_header.hpp"
 
 namespace ooc::detail {
 
 /// The rules that headers of both versions of Zarr have in common. A header that breaks a rule of
 /// its format is an Error(bad_input); one of an array that cannot be read has `why_not`.
-class ZarrRules {
+class ZarrRules : protected JsonRules {
  protected:
-  using Json = nlohmann::json;
-  using Lengths = std::vector<std::uint64_t>;
-
-  explicit ZarrRules(const std::filesystem::path& file) : file_(file) {}
-
-  /// Throws Error(bad_input).
-  [[noreturn]] void fail(const std::string& expected) const;
+  explicit ZarrRules(const std::filesystem::path& file) : JsonRules(file, "Zarr header") {}
 
   /// Says why the array cannot be read. The first reason counts.
   void refuse(std::string why_not);
-
-  /// Returns a member of an object, which must be there, and not null.
-  const Json& member(const Json& object, const std::string& key) const;
-
-  /// Returns a member of an object; null if there is none, or if it is no object.
-  const Json& optional_member(const Json& object, const std::string& key) const;
-
-  /// Returns the lengths of a shape.
-  Lengths lengths(const Json& list) const;
 
   /// Returns the shape of a chunk, which has as many lengths as that of the array. `name`: its own.
   Lengths chunk_lengths(const Json& list, const std::string& name) const;
@@ -50,13 +36,7 @@ class ZarrRules {
   /// Checks the sizes of all that is kept in memory.
   void require_sizes();
 
-  const std::filesystem::path& file_;
   ZarrArray array_{};
-
- private:
-  std::uint64_t band_bytes(const Lengths& counts) const;
-
-  const Json none_{};
 };
 
 }  // namespace ooc::detail

@@ -64,6 +64,16 @@ std::shared_ptr<const Codec> lz4_codec();
 /// Throws as lz4_codec().
 std::shared_ptr<const Codec> sized_lz4_codec();
 
+/// Returns the codec of blocks of LZ4 as HDF5's filter 32004 writes them: the decoded size (eight
+/// bytes, big-endian), that of a block (four), and blocks with their stored sizes (four) in front.
+/// Throws as lz4_codec().
+std::shared_ptr<const Codec> lz4_blocks_codec();
+
+/// Returns the codec of HDF5's filter 32008 with LZ4: such blocks of elements whose bits are
+/// shuffled, and behind them, as they are, up to seven elements. `element_bytes` is not 0. Throws
+/// as lz4_codec().
+std::shared_ptr<const Codec> bitshuffle_codec(std::size_t element_bytes);
+
 /// Returns the codec of Blosc 1: one frame, which says how its blocks are compressed (by LZ4, zlib
 /// or Zstandard) and shuffled. Libraries are loaded when a frame needs them: decode() throws
 /// Error(usage) if one is not on this machine.
@@ -75,5 +85,9 @@ std::shared_ptr<const Codec> shuffle_codec(std::size_t element_bytes);
 
 /// Returns the codec that verifies and removes a CRC-32C of four bytes behind the others.
 std::shared_ptr<const Codec> crc32c_codec();
+
+/// Returns the codec that verifies and removes the checksum of HDF5's filter fletcher32: four bytes
+/// behind the others.
+std::shared_ptr<const Codec> fletcher32_codec();
 
 }  // namespace ooc::detail

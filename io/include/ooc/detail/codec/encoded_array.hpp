@@ -38,6 +38,7 @@ class EncodedArray {
     std::uint64_t offset;  ///< in its file (bytes)
     std::uint64_t bytes;   ///< as stored; 0: all of the piece is the fill value
     std::uint32_t file = 0;
+    std::uint32_t skipped_codecs = 0;  ///< bit i: it is not encoded by codec i of the chain
   };
 
   /// The way in which all pieces are stored.

@@ -27,6 +27,10 @@ struct FileSignature {
 /// may be so few that raw numbers would be taken for another format.
 std::optional<FileSignature> recognise(const FileSample& sample);
 
+/// True if HDF5 begins in these first bytes of a file, perhaps behind a user block, whose size is a
+/// power of two.
+bool has_hdf5_signature(std::string_view head);
+
 /// True if a file that begins with these bytes is probably text, in ASCII or UTF-8. Fewer than
 /// 512 bytes must all be text, with a newline; 99 % of more bytes must be.
 bool looks_like_text(std::string_view head);

@@ -1,4 +1,4 @@
-#include "dataset/formats/zarr_fill.hpp"
+#include "dataset/formats/fill_value.hpp"
 
 #include <algorithm>
 #include <array>
@@ -74,7 +74,7 @@ std::optional<T> element_of(const Json& value) {
 
 }  // namespace
 
-std::optional<std::vector<std::byte>> parse_zarr_fill(const Json& value, const DType& type) {
+std::optional<std::vector<std::byte>> parse_fill_value(const Json& value, const DType& type) {
   const auto bytes_of =
       [&]<class T>(std::type_identity<T>) -> std::optional<std::vector<std::byte>> {
     const std::optional<T> element = element_of<T>(value);
