@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -7,6 +8,7 @@
 #include <ooc/convert.hpp>
 #include <ooc/detail/device/binding.hpp>
 #include <ooc/detail/device/cuda_facts.hpp>
+#include <ooc/distinct.hpp>
 #include <ooc/error.hpp>
 #include <ooc/fold.hpp>
 #include <ooc/histogram.hpp>
@@ -134,6 +136,25 @@ nb::bytes bytes_of(const std::vector<T>& values) {
   return nb::bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
 }
 
+/// Returns values as numbers of 8 bytes, and their code.
+template <class Found>
+std::pair<nb::bytes, const char*> numbers_of(ooc::ElementType type,
+                                             const std::vector<Found>& found) {
+  return ooc::visit(type, [&]<class T>(std::type_identity<T>) {
+    using Integer = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+    using Number = std::conditional_t<ooc::is_floating<T>, double, Integer>;
+    std::vector<Number> values;
+    for (const Found& each : found) {
+      if constexpr (ooc::is_floating<T>)
+        values.push_back(each.value.value());
+      else
+        values.push_back(static_cast<Number>(std::get<ooc::int128>(each.value)));
+    }
+    const char* const code = ooc::is_floating<T> ? "f8" : std::is_signed_v<T> ? "i8" : "u8";
+    return std::pair{bytes_of(values), code};
+  });
+}
+
 /// Returns values as numbers of 8 bytes, their code, and the indices.
 nb::tuple top(const Input& input, std::uint64_t k, bool smallest, const Machine& machine,
               const nb::object& progress) {
@@ -144,19 +165,25 @@ nb::tuple top(const Input& input, std::uint64_t k, bool smallest, const Machine&
                                });
   std::vector<std::uint64_t> indices;
   for (const ooc::TopValue& each : found.values) indices.push_back(each.index);
-  return ooc::visit(input.source->element(), [&]<class T>(std::type_identity<T>) {
-    using Integer = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
-    using Number = std::conditional_t<ooc::is_floating<T>, double, Integer>;
-    std::vector<Number> values;
-    for (const ooc::TopValue& each : found.values) {
-      if constexpr (ooc::is_floating<T>)
-        values.push_back(each.value.value());
-      else
-        values.push_back(static_cast<Number>(std::get<ooc::int128>(each.value)));
-    }
-    const char* const code = ooc::is_floating<T> ? "f8" : std::is_signed_v<T> ? "i8" : "u8";
-    return nb::make_tuple(bytes_of(values), code, bytes_of(indices), RunStats{std::move(stats)});
-  });
+  const auto [values, code] = numbers_of(input.source->element(), found.values);
+  return nb::make_tuple(values, code, bytes_of(indices), RunStats{std::move(stats)});
+}
+
+/// Returns the number of distinct values or its estimate, values as numbers of 8 bytes, their code,
+/// and their counts.
+nb::tuple distinct(const Input& input, std::uint64_t counts, bool estimate, const Machine& machine,
+                   const nb::object& progress) {
+  const ooc::DistinctOptions options{.counts = counts, .estimate = estimate};
+  auto [found, stats] = run_on(input, machine, progress,
+                               [&](ooc::Coordinator& coordinator, const ooc::PassOptions& pass) {
+                                 return ooc::distinct(coordinator, *input.source, options, pass);
+                               });
+  std::vector<std::uint64_t> having;
+  for (const ooc::DistinctValue& each : found.values) having.push_back(each.count);
+  const auto [values, code] = numbers_of(input.source->element(), found.values);
+  const auto rounded = static_cast<std::uint64_t>(std::llround(found.estimate));
+  return nb::make_tuple(found.distinct.value_or(rounded), values, code, bytes_of(having),
+                        RunStats{std::move(stats)});
 }
 
 ooc::BinRule rule_of(const std::string& name) {
@@ -324,6 +351,10 @@ void bind_passes(nb::module_& module) {
              nb::arg("progress").none(),
              nb::sig("def top(input: Input, k: int, smallest: bool, machine: Machine, progress: "
                      "object | None) -> tuple[bytes, str, bytes, RunStats]"));
+  module.def("distinct", distinct, nb::arg("input"), nb::arg("counts"), nb::arg("estimate"),
+             nb::arg("machine"), nb::arg("progress").none(),
+             nb::sig("def distinct(input: Input, counts: int, estimate: bool, machine: Machine, "
+                     "progress: object | None) -> tuple[int, bytes, str, bytes, RunStats]"));
   module.def("histogram", histogram, nb::arg("input"), nb::arg("bins"), nb::arg("range").none(),
              nb::arg("logarithmic"), nb::arg("machine"), nb::arg("progress").none(),
              nb::sig("def histogram(input: Input, bins: int | str | Sequence[float], range: "

@@ -20,7 +20,7 @@
 #include "commands/histogram_report.hpp"
 #include "commands/quantile_report.hpp"
 #include "commands/reduce_report.hpp"
-#include "commands/top_report.hpp"
+#include "commands/value_report.hpp"
 #include "parts/merged.hpp"
 #include "run/session.hpp"
 
@@ -177,6 +177,7 @@ Outcome join_parts(const MergeRequest& request, const Parts& all) {
   if (merged.histogram) joined.add(*merged.histogram);
   if (merged.quantile) joined.add(*merged.quantile);
   if (merged.top) joined.add(*merged.top);
+  if (merged.distinct) joined.add(*merged.distinct);
   const std::vector<std::byte> bytes = ooc::detail::bytes_of(joined);
   ooc::detail::OutputFile file(request.target, bytes.size(), request.run.side_files.replace);
   file.write(0, bytes);
@@ -312,11 +313,25 @@ Outcome merge_top(const MergeRequest& request, const Parts& all, Clock::time_poi
   return outcome;
 }
 
+Outcome merge_distinct(const MergeRequest& request, const Parts& all, Clock::time_point began) {
+  const ooc::DistinctOptions& options = *all.question.distinct;
+  const ooc::Distinct found = std::move(*merge(all).distinct).result();
+  Outcome outcome;
+  if (request.table) {
+    outcome.document = tsv(found);
+    return outcome;
+  }
+  outcome.document = document_of(request, all, began, describe_distinct(found, options),
+                                 {table(found, all.question.type.element), "", ""});
+  return outcome;
+}
+
 /// Throws Error(usage) for an option that takes bins, if the parts have none.
 void require_bins_for(const MergeRequest& request, const Parts& all) {
   if (all.question.histogram) return;
   const auto& table = request.table;
-  const bool has_table = all.search || all.question.top;  // of other values
+  const bool has_counts = all.question.distinct && all.question.distinct->counts != 0;
+  const bool has_table = all.search || all.question.top || has_counts;  // of other values
   const std::string_view option = request.run.side_files.plot  ? "plot"
                                   : table && table->density    ? "density"
                                   : table && table->cumulative ? "cumulative"
@@ -344,6 +359,7 @@ Outcome run(const MergeRequest& request, const Interrupt& interrupt) {
   require_bins_for(request, all);
   if (all.search) return merge_quantiles(request, all, began);
   if (question.top) return merge_top(request, all, began);
+  if (question.distinct) return merge_distinct(request, all, began);
   if (question.histogram) picture.begin();
   Merged merged = merge(all);
   Outcome outcome;

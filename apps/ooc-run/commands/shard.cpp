@@ -125,6 +125,7 @@ Question planned_in(const Round& round) {
 Task task_of(const ooc::Source& section, const Question& question) {
   if (question.quantile) return quantile_task(section, 1);
   if (question.top) return top_task(section);
+  if (question.distinct) return distinct_task(section);
   if (!question.histogram) return reduce_task(section, *question.reduce);
   if (!question.reduce) return histogram_task(section, *question.histogram);
   return summary_task(section, {*question.reduce, *question.histogram});
@@ -134,6 +135,7 @@ Explanation explanation_of(const RunSettings& settings, const ooc::Source& secti
                            const Question& question) {
   if (question.quantile) return explain_quantile(settings, section, *question.quantile, 1);
   if (question.top) return explain_top(settings, section, *question.top);
+  if (question.distinct) return explain_distinct(settings, section, *question.distinct);
   if (!question.histogram) return explain_reduce(settings, section, *question.reduce);
   if (!question.reduce) return explain_histogram(settings, section, *question.histogram);
   return explain_summary(settings, section, {*question.reduce, *question.histogram});
@@ -178,6 +180,12 @@ ooc::Stats collect(Session& session, const ooc::Source& section, const Round& ro
   }
   if (const auto& top = round.asked.top) {
     auto [part, stats] = ooc::collect_top(session.coordinator(), section, *top, session.pass());
+    file.add(part);
+    return std::move(stats);
+  }
+  if (const auto& distinct = round.asked.distinct) {
+    auto [part, stats] =
+        ooc::collect_distinct(session.coordinator(), section, *distinct, session.pass());
     file.add(part);
     return std::move(stats);
   }

@@ -2,7 +2,7 @@
 
 #include "commands/commands.hpp"
 #include "commands/shard.hpp"
-#include "commands/top_report.hpp"
+#include "commands/value_report.hpp"
 #include "dataset/type_doubt.hpp"
 #include "run/explanation.hpp"
 #include "run/session.hpp"
