@@ -67,7 +67,7 @@ class DistinctTest(CliTest):
 
     def test_zeros_nan_and_infinities(self):
         data = np.array([0.0, -0.0, np.nan, 0.0, -np.inf, np.inf, -0.0, -np.nan, np.inf])
-        data[7:8].view("u8")[0] |= 77  # another NaN
+        data.view("u8")[7] += np.uint64(77)  # another NaN
         self.check(data, "x.f64", "--verify")
         self.write("x.f64", np.array([-0.0]))
         self.assertEqual(self.succeed("distinct", "x.f64", "--counts", "1", "--tsv").stdout,

@@ -48,9 +48,10 @@ struct Distinct {
 ///     const auto [found, stats] = ooc::distinct(coordinator, source, {.counts = 3});
 ///     for (const auto& [value, count] : found.values) std::cout << to_string(value) << '\n';
 ///
-/// Values of four and eight bytes are kept in a table, which takes 12 to 24 bytes for each, twice as
-/// many with counts, and at most three quarters of Options::memory_bytes or, without that, of half the
-/// available memory. Each stream of a GPU has a table of its own as well, in device memory.
+/// Values of four and eight bytes are kept in a table, which takes 12 to 24 bytes for each, twice
+/// as many with counts. It takes at most three quarters of Options::memory_bytes or, without that,
+/// of half the available memory. Each stream of a GPU has a table of its own as well, in device
+/// memory.
 ///
 /// The number is also estimated, by HyperLogLog with 2^14 registers, which take 16 KiB. The hash of
 /// a value is the output of SplitMix64 for its bits, zero-extended to 64; the register is the first

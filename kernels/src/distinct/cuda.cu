@@ -30,7 +30,7 @@ struct DeviceTable {
   std::size_t slots = 0;   // 0: there is no table
 };
 
-/// What a lane has seen, in device memory.
+/// The findings of a lane, in device memory, besides its table.
 struct LaneState {
   Word values, nan, zeros;
   unsigned ranks[registers];  // the registers of the sketch

@@ -12,7 +12,7 @@
 
 namespace ooc::detail::distincts {
 
-/// What a lane has seen, besides the entries of the table.
+/// The findings of a lane, besides the entries of the table.
 struct Seen {
   Sketch sketch{};  // of all values but NaN
   std::uint64_t nan = 0;

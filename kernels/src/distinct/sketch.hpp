@@ -45,7 +45,7 @@ constexpr std::uint64_t tail_of(std::uint64_t hash) {
   return hash << register_bits | std::uint64_t{1} << (register_bits - 1);
 }
 
-/// What HyperLogLog keeps of a set of values: for each register, the largest rank of a hash.
+/// The registers of HyperLogLog for a set of values: each has the largest rank of its hashes.
 class Sketch {
  public:
   void add(std::uint64_t hash) {

@@ -63,7 +63,7 @@ class Table {
   std::size_t most_bytes() const { return memory_.limit(); }
   std::size_t slot_bytes() const { return sizeof(std::uint64_t) << slot_shift_; }
 
-  // What follows must not run while other threads add.
+  // The functions below must not run while other threads add.
 
   std::uint64_t size() const;
 
