@@ -21,7 +21,8 @@ def most_frequent(data, most):
 
 def counts_in(result):
     numbers = [each["value"] for each in result["counts"]]
-    values = [float(value) if value in ("inf", "-inf") else value for value in numbers]
+    values = [value.lower() if value == "NaN" else float(value) if isinstance(value, str) else value
+              for value in numbers]
     return list(zip(values, [each["count"] for each in result["counts"]]))
 
 

@@ -107,7 +107,7 @@ class DistinctTest : public testing::TestWithParam<DeviceKind>, protected test::
   void expect_found(const std::vector<T>& values) {
     const Source source = source_of(values);
     Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 64 * KiB, .streams = 3});
-    for (const std::uint64_t counts : {0, 1, 100, 100'000}) {
+    for (const std::uint64_t counts : {0, 1, 100'000}) {
       SCOPED_TRACE(std::to_string(counts) + " counts");
       const DistinctOptions options{.counts = counts};
       const Distinct found = distinct(coordinator, source, options).value;
