@@ -21,7 +21,7 @@ static_assert(recent_bits >= Table::section_bits);
 /// Entries of one section that wait to be added, so that its lock is taken once for all.
 struct Batch {
   std::size_t size = 0;
-  std::array<Entry, 127> entries;
+  std::array<Entry, 511> entries;
 };
 
 /// Remembers recent values, one for each of the first bits of hashes, with their counts. So

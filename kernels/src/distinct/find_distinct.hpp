@@ -21,15 +21,18 @@ namespace ooc::detail::distincts {
 /// Returns the host memory of a pass whose table takes so many bytes.
 HostBytes host_bytes_for(ElementType type, const DistinctOptions& options, std::size_t table_bytes);
 
-/// Returns the memory limit with which a table may take so many bytes: the rest is for chunks.
+/// Host memory for chunks and a lane, which no table gets (bytes).
+constexpr std::size_t beside_table = std::size_t{1} << 21;
+
+/// Returns the memory limit with which a table may take so many bytes.
 constexpr double memory_for_table(double table_bytes) {
-  return table_bytes / 3 * 4 + (1 << 20);
+  return table_bytes / 3 * 4 + beside_table;
 }
 
-/// Returns the most bytes of a table with a memory limit.
+/// Returns the most bytes of a table with a memory limit: three quarters of what is left.
 constexpr std::size_t table_within(std::size_t limit) {
-  constexpr std::size_t beside = std::size_t{1} << 20, least = beside / 4;
-  return std::max(limit > beside ? (limit - beside) / 4 * 3 : 0, least);
+  constexpr std::size_t least = std::size_t{1} << 18;
+  return std::max(limit > beside_table ? (limit - beside_table) / 4 * 3 : 0, least);
 }
 
 /// The findings of a lane, of several of them, or of a loaded part.
