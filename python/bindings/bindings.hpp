@@ -25,6 +25,7 @@ void bind_chunk(nb::module_& module);
 void bind_errors(nb::module_& module);
 void bind_input(nb::module_& module);
 void bind_passes(nb::module_& module);
+void bind_statistics(nb::module_& module);
 void bind_stream(nb::module_& module);
 void bind_writer(nb::module_& module);
 

@@ -1,19 +1,17 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ooc/convert.hpp>
-#include <ooc/detail/device/binding.hpp>
 #include <ooc/detail/device/cuda_facts.hpp>
 #include <ooc/error.hpp>
 #include <ooc/fold.hpp>
 #include <ooc/histogram.hpp>
 #include <ooc/matmul.hpp>
-#include <ooc/quantile.hpp>
 #include <ooc/reduce.hpp>
-#include <ooc/top.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,7 +27,7 @@
 #include "result/reasons.hpp"
 #include "result/report.hpp"
 #include "run.hpp"
-#include "watched.hpp"
+#include "run_on.hpp"
 
 namespace ooc_python {
 namespace {
@@ -45,21 +43,6 @@ std::uint64_t bytes_in(std::string_view text, std::string_view name) {
   }
 }
 
-/// Runs a job on a coordinator: see watched(). An array on a GPU is ordered with CUDA's default
-/// stream, which passes do not wait for.
-template <class Job>
-auto run_on(const Input& input, const Machine& machine, const nb::object& progress, Job&& job) {
-  return watched(progress, [&](const ooc::PassOptions& options) {
-    const auto coordinator = machine.coordinator();
-    if (ooc::Device& device = coordinator->device();
-        input.gpu >= 0 && device.kind() == ooc::DeviceKind::cuda) {
-      const ooc::detail::DeviceBinding bound(device);
-      device.borrow_stream(nullptr)->synchronize();
-    }
-    return job(*coordinator, options);
-  });
-}
-
 /// Returns the `run` object that `ooc-run --json` prints.
 std::string run_json(const RunStats& run) {
   ooc_run::Document document;
@@ -67,125 +50,6 @@ std::string run_json(const RunStats& run) {
                        ooc_run::describe_run(run.stats, run.writes,
                                              ooc_run::sentences_of(run.stats.layout.reasons), ""));
   return document.text();
-}
-
-nb::object number(const ooc::Scalar& value) {
-  if (!value.has_value()) return nb::none();
-  if (!value.is_integer()) return nb::float_(value.value());
-  const std::string digits = to_string(value);
-  return nb::steal(PyLong_FromString(digits.c_str(), nullptr, 10));
-}
-
-template <class T>
-nb::object number(const std::optional<T>& value) {
-  return value ? nb::cast(*value) : nb::none();
-}
-
-nb::tuple reduce(const Input& input, bool omit_nan, bool exact, const Machine& machine,
-                 const nb::object& progress) {
-  const ooc::ReduceOptions options{
-      .nan = omit_nan ? ooc::NanPolicy::omit : ooc::NanPolicy::propagate, .exact = exact};
-  auto [found, stats] = run_on(input, machine, progress,
-                               [&](ooc::Coordinator& coordinator, const ooc::PassOptions& pass) {
-                                 return ooc::reduce(coordinator, *input.source, options, pass);
-                               });
-  nb::dict values;
-  values["count"] = found.count;
-  values["nan"] = found.nan;
-  values["inf"] = found.inf;
-  values["sum"] = number(found.sum);
-  values["min"] = number(found.min);
-  values["max"] = number(found.max);
-  values["argmin"] = number(found.argmin);
-  values["argmax"] = number(found.argmax);
-  values["mean"] = number(found.mean);
-  values["variance"] = number(found.variance);
-  values["stddev"] = number(found.stddev);
-  return nb::make_tuple(values, RunStats{std::move(stats)});
-}
-
-/// Returns the number of rows and, for each statistic, a list with its value for each column.
-nb::tuple reduce_columns(const Input& input, bool omit_nan, const Machine& machine,
-                         const nb::object& progress) {
-  const ooc::ReduceOptions options{
-      .nan = omit_nan ? ooc::NanPolicy::omit : ooc::NanPolicy::propagate, .exact = false};
-  auto [found, stats] =
-      run_on(input, machine, progress,
-             [&](ooc::Coordinator& coordinator, const ooc::PassOptions& pass) {
-               return ooc::reduce_columns(coordinator, *input.source, options, pass);
-             });
-  const auto list_of = [&columns = found](auto value_of) {
-    nb::list values;
-    for (const ooc::Statistics& column : columns) values.append(value_of(column));
-    return values;
-  };
-  nb::dict values;
-  values["nan"] = list_of([](const auto& column) { return nb::cast(column.nan); });
-  values["inf"] = list_of([](const auto& column) { return nb::cast(column.inf); });
-  values["sum"] = list_of([](const auto& column) { return number(column.sum); });
-  values["min"] = list_of([](const auto& column) { return number(column.min); });
-  values["max"] = list_of([](const auto& column) { return number(column.max); });
-  values["argmin"] = list_of([](const auto& column) { return number(column.argmin); });
-  values["argmax"] = list_of([](const auto& column) { return number(column.argmax); });
-  values["mean"] = list_of([](const auto& column) { return number(column.mean); });
-  values["variance"] = list_of([](const auto& column) { return number(column.variance); });
-  values["stddev"] = list_of([](const auto& column) { return number(column.stddev); });
-  return nb::make_tuple(found.front().count, values, RunStats{std::move(stats)});
-}
-
-ooc::QuantileMethod method_of(const std::string& name) {
-  const auto found = std::ranges::find(ooc_run::quantile_method_names, name);
-  if (found == ooc_run::quantile_method_names.end()) {
-    throw ooc::Error(ooc::ErrorKind::usage, "method='" + name + "' is no method",
-                     {.hint = "linear, lower, higher, nearest, midpoint and others of "
-                              "numpy.quantile are"});
-  }
-  return static_cast<ooc::QuantileMethod>(found - ooc_run::quantile_method_names.begin());
-}
-
-nb::tuple quantile(const Input& input, std::vector<double> q, const std::string& method,
-                   bool omit_nan, const Machine& machine, const nb::object& progress) {
-  const ooc::QuantileOptions options{
-      .q = std::move(q),
-      .method = method_of(method),
-      .nan = omit_nan ? ooc::NanPolicy::omit : ooc::NanPolicy::propagate};
-  auto [found, stats] = run_on(input, machine, progress,
-                               [&](ooc::Coordinator& coordinator, const ooc::PassOptions& pass) {
-                                 return ooc::quantile(coordinator, *input.source, options, pass);
-                               });
-  nb::list values;
-  for (const ooc::Quantile& each : found.quantiles) values.append(number(each.value));
-  return nb::make_tuple(values, RunStats{std::move(stats)});
-}
-
-template <class T>
-nb::bytes bytes_of(const std::vector<T>& values) {
-  return nb::bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
-}
-
-/// Returns values as numbers of 8 bytes, their code, and the indices.
-nb::tuple top(const Input& input, std::uint64_t k, bool smallest, const Machine& machine,
-              const nb::object& progress) {
-  const ooc::TopOptions options{.k = k, .smallest = smallest};
-  auto [found, stats] = run_on(input, machine, progress,
-                               [&](ooc::Coordinator& coordinator, const ooc::PassOptions& pass) {
-                                 return ooc::top(coordinator, *input.source, options, pass);
-                               });
-  std::vector<std::uint64_t> indices;
-  for (const ooc::TopValue& each : found.values) indices.push_back(each.index);
-  return ooc::visit(input.source->element(), [&]<class T>(std::type_identity<T>) {
-    using Integer = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
-    using Number = std::conditional_t<ooc::is_floating<T>, double, Integer>;
-    std::vector<Number> values;
-    for (const ooc::TopValue& each : found.values) {
-      if constexpr (ooc::is_floating<T>)
-        values.push_back(each.value.value());
-      else
-        values.push_back(static_cast<Number>(std::get<ooc::int128>(each.value)));
-    }
-    const char* const code = ooc::is_floating<T> ? "f8" : std::is_signed_v<T> ? "i8" : "u8";
-    return nb::make_tuple(bytes_of(values), code, bytes_of(indices), RunStats{std::move(stats)});
-  });
 }
 
 ooc::BinRule rule_of(const std::string& name) {
@@ -340,23 +204,6 @@ void bind_passes(nb::module_& module) {
       .def_prop_ro("seconds", [](const RunStats& run) { return run.stats.timing.seconds; })
       .def_prop_ro("nbytes", [](const RunStats& run) { return run.stats.outcome.bytes; })
       .def("json", run_json);
-  module.def("reduce", reduce, nb::arg("input"), nb::arg("omit_nan"), nb::arg("exact"),
-             nb::arg("machine"), nb::arg("progress").none(),
-             nb::sig("def reduce(input: Input, omit_nan: bool, exact: bool, machine: Machine, "
-                     "progress: object | None) -> tuple[dict[str, typing.Any], RunStats]"));
-  module.def("reduce_columns", reduce_columns, nb::arg("input"), nb::arg("omit_nan"),
-             nb::arg("machine"), nb::arg("progress").none(),
-             nb::sig("def reduce_columns(input: Input, omit_nan: bool, machine: Machine, progress: "
-                     "object | None) -> tuple[int, dict[str, list[typing.Any]], RunStats]"));
-  module.def("quantile", quantile, nb::arg("input"), nb::arg("q"), nb::arg("method"),
-             nb::arg("omit_nan"), nb::arg("machine"), nb::arg("progress").none(),
-             nb::sig("def quantile(input: Input, q: Sequence[float], method: str, omit_nan: bool, "
-                     "machine: Machine, progress: object | None) -> tuple[list[int | float | "
-                     "None], RunStats]"));
-  module.def("top", top, nb::arg("input"), nb::arg("k"), nb::arg("smallest"), nb::arg("machine"),
-             nb::arg("progress").none(),
-             nb::sig("def top(input: Input, k: int, smallest: bool, machine: Machine, progress: "
-                     "object | None) -> tuple[bytes, str, bytes, RunStats]"));
   module.def("histogram", histogram, nb::arg("input"), nb::arg("bins"), nb::arg("range").none(),
              nb::arg("logarithmic"), nb::arg("machine"), nb::arg("progress").none(),
              nb::sig("def histogram(input: Input, bins: int | str | Sequence[float], range: "

@@ -183,7 +183,8 @@ class CompletionTest:
 
     def test_values(self):
         lines = {}
-        for command in ("histogram", "reduce", "quantile", "top", "matmul", "convert", "gen"):
+        for command in ("histogram", "reduce", "quantile", "top", "distinct", "matmul", "convert",
+                        "gen"):
             for option in OPTIONS[command]:
                 name = f"--{option.name}"
                 if name in VALUES:

@@ -74,7 +74,8 @@ class UsageTest(CliTest):
     def test_examples_run(self):
         """The examples of the long help run in their order; later ones use earlier files."""
         shorter = {"1G": "16M", "1GB": "16M", "1024x262144": "1024x4096"}
-        for command in ("gen", "histogram", "reduce", "quantile", "top", "convert", "matmul"):
+        for command in ("gen", "histogram", "reduce", "quantile", "top", "distinct", "convert",
+                        "matmul"):
             for line in self.succeed("help", command).stdout.splitlines()[1:4]:
                 words = [word.strip("'") for word in line.split("#")[0].split()[1:]]
                 self.succeed(*[shorter.get(word, word) for word in words])

@@ -91,9 +91,7 @@ std::string command_lines() {
   for (const Command& command : commands()) {
     text += fmt::format("  {:<10} {}\n", command.name, command.summary);
   }
-  text +=
-      "  help       about a command or an option: ooc-run help histogram, help --bins;\n"
-      "             about options that few need: ooc-run help tuning\n\n";
+  text += "  help       a command or an option: help --bins; rare options: help tuning\n\n";
   for (const ProgramOption& option : program_options()) {
     text += fmt::format("  {:<10} {}\n", option.word, help_of(option));
   }

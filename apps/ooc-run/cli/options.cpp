@@ -37,6 +37,11 @@ constexpr std::array<std::string_view, 3> top_examples{
     "ooc-run top -k 100 --smallest --tsv test.f32",
     "ooc-run top -k 3 --verify --json test.f32 test.f32",
 };
+constexpr std::array<std::string_view, 3> distinct_examples{
+    "ooc-run distinct test.f32    # made by: ooc-run gen -o test.f32 --size 1G",
+    "ooc-run distinct --counts 10 --tsv test.f32",
+    "ooc-run distinct --estimate --json test.f32 test.f32",
+};
 constexpr std::array<std::string_view, 3> merge_examples{
     "ooc-run merge 0.part 1.part    # reduce test.f32 --shard 0/2 -o 0.part, ...",
     "ooc-run merge 1.part 0.part --json",
@@ -127,6 +132,17 @@ constexpr std::array all_commands{
             "out. Integers have all digits. Several files are one dataset, in the order\n"
             "given, and so are indices. --verify reads the data once more and counts the\n"
             "values that are not behind the last one: an independent, slower method."},
+    Command{"distinct", "FILE... [options]", "number of distinct values, and the frequent ones",
+            FileWords::some, distinct_examples,
+            "Counts the distinct values in one pass, as numpy.unique does: all NaN are one\n"
+            "value, and -0 equals +0. --counts N also finds the N most frequent values: of\n"
+            "equal counts the smaller value comes first, and NaN last. Values of four and\n"
+            "eight bytes are kept in a table in memory, 12 to 24 bytes for each, twice as\n"
+            "many with --counts. If it has no room for all, the run ends with an error that\n"
+            "tells how many there are about. --estimate finds that number in little memory,\n"
+            "by HyperLogLog with a standard error of 0.81 %. Several files are one dataset.\n"
+            "--verify reads the data once more and counts in ordinary maps, or several times\n"
+            "if these do not fit in memory: an independent, slower method."},
     Command{"merge", "PART... [options]", "join the parts of shards: see --shard", FileWords::some,
             merge_examples,
             "Prints what the command would have printed for all of the data, with the same\n"

@@ -11,15 +11,17 @@
 namespace ooc_run {
 
 // Names of the commands that share options.
-inline constexpr std::string_view folds = "histogram reduce quantile top";
-inline constexpr std::string_view runs = "histogram reduce quantile top matmul convert split";
+inline constexpr std::string_view folds = "histogram reduce quantile top distinct";
+inline constexpr std::string_view runs =
+    "histogram reduce quantile top distinct matmul convert split";
 inline constexpr std::string_view readers =
-    "histogram reduce quantile top matmul convert split info";
-inline constexpr std::string_view of_elements = "histogram reduce quantile top convert split info";
+    "histogram reduce quantile top distinct matmul convert split info";
+inline constexpr std::string_view of_elements =
+    "histogram reduce quantile top distinct convert split info";
 inline constexpr std::string_view workers =
-    "histogram reduce quantile top matmul convert split bench gen";
+    "histogram reduce quantile top distinct matmul convert split bench gen";
 inline constexpr std::string_view all =
-    "histogram reduce quantile top merge matmul convert split bench info doctor gen";
+    "histogram reduce quantile top distinct merge matmul convert split bench info doctor gen";
 
 inline constexpr std::array shared_options{
     // The data.
@@ -62,13 +64,13 @@ inline constexpr std::array shared_options{
            .argument = "FILE",
            .help = "read the names of the files from FILE, one a line",
            .group = Group::input,
-           .commands = "histogram reduce quantile top merge convert split info",
+           .commands = "histogram reduce quantile top distinct merge convert split info",
            .rare = true},
     Option{.name = "null",
            .help = "names end with NUL, as those of find -print0",
            .letter = '0',
            .group = Group::input,
-           .commands = "histogram reduce quantile top merge convert split info",
+           .commands = "histogram reduce quantile top distinct merge convert split info",
            .rare = true,
            .needs = "files-from"},
 
@@ -78,7 +80,7 @@ inline constexpr std::array shared_options{
            .help = "{} or cuda:N,M [auto: usable GPU]",
            .values = device_names,
            .group = Group::run,
-           .commands = "histogram reduce quantile top matmul convert split info bench",
+           .commands = "histogram reduce quantile top distinct matmul convert split info bench",
            .sets = "Device::kind"},
     Option{.name = "device",
            .argument = "D",
@@ -106,11 +108,12 @@ inline constexpr std::array shared_options{
            .help = "check C with random vectors; exit 10 if wrong",
            .group = Group::run,
            .commands = "matmul"},
-    Option{.name = "force",
-           .help = "replace existing files",
-           .group = Group::run,
-           .commands = "histogram reduce quantile top merge matmul convert split bench gen",
-           .sets = "Target::replace"},
+    Option{
+        .name = "force",
+        .help = "replace existing files",
+        .group = Group::run,
+        .commands = "histogram reduce quantile top distinct merge matmul convert split bench gen",
+        .sets = "Target::replace"},
     Option{.name = "report",
            .argument = "FILE",
            .help = "HTML page about the run: .html",
@@ -240,7 +243,8 @@ inline constexpr std::array shared_options{
            .argument = "S",
            .help = "fail if a disk does not answer for S seconds",
            .group = Group::tuning,
-           .commands = "histogram reduce quantile top merge matmul convert split bench info gen",
+           .commands =
+               "histogram reduce quantile top distinct merge matmul convert split bench info gen",
            .rare = true},
 
     // The output.
@@ -251,12 +255,13 @@ inline constexpr std::array shared_options{
            .letter = 'q',
            .group = Group::output,
            .commands = all},
-    Option{.name = "verbose",
-           .help = "print the reasons for automatic choices",
-           .letter = 'v',
-           .group = Group::output,
-           .commands = "histogram reduce quantile top merge matmul convert split bench gen",
-           .rare = true},
+    Option{
+        .name = "verbose",
+        .help = "print the reasons for automatic choices",
+        .letter = 'v',
+        .group = Group::output,
+        .commands = "histogram reduce quantile top distinct merge matmul convert split bench gen",
+        .rare = true},
     Option{.name = "progress",
            .argument = "MODE",
            .help = "progress on stderr: {} [auto]",

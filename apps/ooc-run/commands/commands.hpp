@@ -13,6 +13,7 @@ Outcome run(const HistogramRequest& request, const Interrupt& interrupt);
 Outcome run(const ReduceRequest& request, const Interrupt& interrupt);
 Outcome run(const QuantileRequest& request, const Interrupt& interrupt);
 Outcome run(const TopRequest& request, const Interrupt& interrupt);
+Outcome run(const DistinctRequest& request, const Interrupt& interrupt);
 Outcome run(const ConvertRequest& request, const Interrupt& interrupt);
 Outcome run(const SplitRequest& request, const Interrupt& interrupt);
 Outcome run(const MatmulRequest& request, const Interrupt& interrupt);

@@ -1,8 +1,8 @@
 #include <ooc/histogram.hpp>
 
 #include "answers/bin_table.hpp"
-#include "commands/commands.hpp"
 #include "answers/histogram_report.hpp"
+#include "commands/commands.hpp"
 #include "commands/shard.hpp"
 #include "dataset/type_doubt.hpp"
 #include "run/explanation.hpp"

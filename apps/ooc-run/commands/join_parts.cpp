@@ -53,6 +53,7 @@ Outcome join_parts(const MergeRequest& request, const Parts& all) {
   if (merged.histogram) joined.add(*merged.histogram);
   if (merged.quantile) joined.add(*merged.quantile);
   if (merged.top) joined.add(*merged.top);
+  if (merged.distinct) joined.add(*merged.distinct);
   const std::vector<std::byte> bytes = ooc::detail::bytes_of(joined);
   ooc::detail::OutputFile file(request.target, bytes.size(), request.run.side_files.replace);
   file.write(0, bytes);

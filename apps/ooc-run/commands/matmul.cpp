@@ -12,11 +12,11 @@
 #include <span>
 #include <vector>
 
+#include "answers/matmul_report.hpp"
 #include "cli/failure.hpp"
 #include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
 #include "commands/commands.hpp"
-#include "answers/matmul_report.hpp"
 #include "dataset/type_doubt.hpp"
 #include "request/output_file.hpp"
 #include "result/reasons.hpp"

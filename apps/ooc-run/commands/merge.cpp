@@ -14,7 +14,7 @@
 #include "answers/merge_report.hpp"
 #include "answers/quantile_report.hpp"
 #include "answers/reduce_report.hpp"
-#include "answers/top_report.hpp"
+#include "answers/value_report.hpp"
 #include "cli/failure.hpp"
 #include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
@@ -213,6 +213,19 @@ Outcome merge_top(const MergeRequest& request, const Parts& all, Clock::time_poi
   return outcome;
 }
 
+Outcome merge_distinct(const MergeRequest& request, const Parts& all, Clock::time_point began) {
+  const ooc::DistinctOptions& options = *all.question.distinct;
+  const ooc::Distinct found = std::move(*merge(all).distinct).result();
+  Outcome outcome;
+  if (request.table) {
+    outcome.document = tsv(found);
+    return outcome;
+  }
+  outcome.document = document_of(request, all, began, describe_distinct(found, options),
+                                 {table(found, all.question.type.element), "", ""});
+  return outcome;
+}
+
 Outcome merge_columns(const MergeRequest& request, const Parts& all, Clock::time_point began) {
   const std::vector<ooc::Statistics> found = std::move(*merge(all).columns).result();
   for (const ooc::Statistics& column : found) require_places_in_data(column);
@@ -232,7 +245,8 @@ Outcome merge_columns(const MergeRequest& request, const Parts& all, Clock::time
 void require_bins_for(const MergeRequest& request, const Parts& all) {
   if (all.question.histogram) return;
   const auto& table = request.table;
-  const bool has_table = all.search || all.question.top || all.question.columns;
+  const bool has_counts = all.question.distinct && all.question.distinct->counts != 0;
+  const bool has_table = all.search || all.question.top || has_counts || all.question.columns;
   const std::string_view option = request.run.side_files.plot  ? "plot"
                                   : table && table->density    ? "density"
                                   : table && table->cumulative ? "cumulative"
@@ -261,6 +275,7 @@ Outcome run(const MergeRequest& request, const Interrupt& interrupt) {
   if (all.search) return merge_quantiles(request, all, began);
   if (question.top) return merge_top(request, all, began);
   if (question.columns) return merge_columns(request, all, began);
+  if (question.distinct) return merge_distinct(request, all, began);
   if (question.histogram) picture.begin();
   Merged merged = merge(all);
   Outcome outcome;

@@ -1,7 +1,7 @@
 #include <ooc/quantile.hpp>
 
-#include "commands/commands.hpp"
 #include "answers/quantile_report.hpp"
+#include "commands/commands.hpp"
 #include "commands/shard.hpp"
 #include "dataset/type_doubt.hpp"
 #include "run/explanation.hpp"

@@ -126,6 +126,7 @@ Question planned_in(const Round& round) {
 Task task_of(const ooc::Source& section, const Question& question) {
   if (question.quantile) return quantile_task(section, 1);
   if (question.top) return top_task(section);
+  if (question.distinct) return distinct_task(section);
   if (!question.histogram) return reduce_task(section, *question.reduce);
   if (!question.reduce) return histogram_task(section, *question.histogram);
   return summary_task(section, {*question.reduce, *question.histogram});
@@ -136,6 +137,7 @@ Explanation explanation_of(const RunSettings& settings, const ooc::Source& secti
   if (question.quantile) return explain_quantile(settings, section, *question.quantile, 1);
   if (question.top) return explain_top(settings, section, *question.top);
   if (question.columns) return explain_columns(settings, section, *question.reduce);
+  if (question.distinct) return explain_distinct(settings, section, *question.distinct);
   if (!question.histogram) return explain_reduce(settings, section, *question.reduce);
   if (!question.reduce) return explain_histogram(settings, section, *question.histogram);
   return explain_summary(settings, section, {*question.reduce, *question.histogram});
@@ -199,6 +201,12 @@ ooc::Stats collect(Session& session, const ooc::Source& section, const Round& ro
   if (round.asked.columns) {
     auto [part, stats] =
         ooc::collect_reduce_columns(session.coordinator(), section, *reduce, session.pass());
+    file.add(part);
+    return std::move(stats);
+  }
+  if (const auto& distinct = round.asked.distinct) {
+    auto [part, stats] =
+        ooc::collect_distinct(session.coordinator(), section, *distinct, session.pass());
     file.add(part);
     return std::move(stats);
   }

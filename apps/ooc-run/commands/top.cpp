@@ -1,8 +1,8 @@
 #include <ooc/top.hpp>
 
+#include "answers/value_report.hpp"
 #include "commands/commands.hpp"
 #include "commands/shard.hpp"
-#include "answers/top_report.hpp"
 #include "dataset/type_doubt.hpp"
 #include "run/explanation.hpp"
 #include "run/session.hpp"

@@ -51,6 +51,11 @@ Merged merge(const Parts& all) {
         });
         continue;
       }
+      if (question.distinct) {
+        add(merged.distinct, file, 0,
+            [&](const auto& saved) { return ooc::load_distinct(type, *question.distinct, saved); });
+        continue;
+      }
       if (all.choose_bins()) {
         add(merged.bins, file, 0,
             [&](const auto& saved) { return ooc::load_bins(type, *question.histogram, saved); });

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ooc/distinct.hpp>
 #include <ooc/histogram.hpp>
 #include <ooc/quantile.hpp>
 #include <ooc/top.hpp>
@@ -18,6 +19,7 @@ struct Merged {
   std::optional<ooc::PartialResult<ooc::Histogram>> histogram{};
   std::optional<ooc::PartialResult<ooc::QuantileCounts>> quantile{};
   std::optional<ooc::PartialResult<ooc::Top>> top{};
+  std::optional<ooc::PartialResult<ooc::Distinct>> distinct{};
 };
 
 /// Merges the answers of all parts. Throws ooc::Error.

@@ -104,6 +104,20 @@ ooc::TopOptions top_in(const Json& json) {
   return {.k = k.get<std::uint64_t>(), .smallest = json.at("smallest").get<bool>()};
 }
 
+Json to_json(const ooc::DistinctOptions& options) {
+  return {{"counts", options.counts}, {"estimate", options.estimate}};
+}
+
+ooc::DistinctOptions distinct_in(const Json& json) {
+  const Json& counts = json.at("counts");
+  const bool is_estimate = json.at("estimate").get<bool>();
+  const bool is_number = counts.is_number_unsigned() && counts <= ooc::max_distinct_counts;
+  if (!is_number || (is_estimate && counts != 0)) {
+    throw bad_question("its number of counts is wrong");
+  }
+  return {.counts = counts.get<std::uint64_t>(), .estimate = is_estimate};
+}
+
 Question parsed(const Json& json) {
   Question question{.command = json.at("command").get<std::string>(),
                     .type = ooc::parse_dtype(json.at("dtype").get<std::string>()),
@@ -119,24 +133,27 @@ Question parsed(const Json& json) {
   if (json.contains("histogram")) question.histogram = histogram_in(json.at("histogram"));
   if (json.contains("quantile")) question.quantile = quantile_in(json.at("quantile"));
   if (json.contains("top")) question.top = top_in(json.at("top"));
+  if (json.contains("distinct")) question.distinct = distinct_in(json.at("distinct"));
   return question;
 }
 
 /// Throws Error unless some command of this version asks this question.
 void check(const Question& question) {
-  const auto& [reduce, histogram, quantile, top] =
-      std::tie(question.reduce, question.histogram, question.quantile, question.top);
+  const auto& [reduce, histogram, quantile, top, distinct] = std::tie(
+      question.reduce, question.histogram, question.quantile, question.top, question.distinct);
   const std::string& command = question.command;
   // The elements of a row fit the address space.
   constexpr std::uint64_t most_columns = std::uint64_t{1} << 59;
   const bool has_columns =
       !question.columns || (*question.columns - 1 < most_columns && reduce && !histogram);
-  const bool is_reduce = command == "reduce" && reduce && !quantile && !top && has_columns;
-  const bool is_one =
-      reduce.has_value() + histogram.has_value() + quantile.has_value() + top.has_value() == 1;
+  const bool is_reduce =
+      command == "reduce" && reduce && !quantile && !top && !distinct && has_columns;
+  const bool is_one = reduce.has_value() + histogram.has_value() + quantile.has_value() +
+                          top.has_value() + distinct.has_value() ==
+                      1;
   const bool is_other =
       is_one && ((command == "histogram" && histogram) || (command == "quantile" && quantile) ||
-                 (command == "top" && top));
+                 (command == "top" && top) || (command == "distinct" && distinct));
   if ((!is_reduce && !is_other) || question.type.is_struct())
     throw bad_question("no command of this version asks it");
   rounds_of(question);  // throws for invalid bins and quantiles
@@ -159,6 +176,7 @@ Json to_json(const Question& question) {
   if (question.histogram) json["histogram"] = to_json(*question.histogram);
   if (question.quantile) json["quantile"] = to_json(*question.quantile);
   if (question.top) json["top"] = to_json(*question.top);
+  if (question.distinct) json["distinct"] = to_json(*question.distinct);
   return json;
 }
 

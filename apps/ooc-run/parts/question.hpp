@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <nlohmann/json_fwd.hpp>
+#include <ooc/distinct.hpp>
 #include <ooc/dtype.hpp>
 #include <ooc/histogram.hpp>
 #include <ooc/quantile.hpp>
@@ -31,6 +32,7 @@ struct Question {
   std::optional<ooc::HistogramOptions> histogram{};  // bins are wanted
   std::optional<ooc::QuantileOptions> quantile{};    // quantiles are wanted
   std::optional<ooc::TopOptions> top{};              // the best values are wanted
+  std::optional<ooc::DistinctOptions> distinct{};    // distinct values are wanted
 };
 
 Json to_json(const Question& question);

@@ -127,6 +127,24 @@ TopRequest read_top(const Arguments& arguments) {
   return request;
 }
 
+std::uint64_t parse_counts(std::string_view text) {
+  const std::uint64_t counts = positive_count(text);
+  if (counts <= ooc::max_distinct_counts) return counts;
+  refuse_usage(fmt::format("the counts of {} values", counts),
+               fmt::format("at most {} are found", ooc::max_distinct_counts));
+}
+
+DistinctRequest read_distinct(const Arguments& arguments) {
+  DistinctRequest request{.run = read_run_settings(arguments),
+                          .distinct = {},
+                          .table = arguments.has("tsv"),
+                          .shard = read_shard(arguments)};
+  request.distinct.counts = arguments.get("counts", parse_counts).value_or(0);
+  request.distinct.estimate = arguments.has("estimate");
+  request.run.format.by_columns = true;  // counts do not depend on the order of elements
+  return request;
+}
+
 MergeRequest read_merge(const Arguments& arguments) {
   return {.run = read_run_settings(arguments),
           .target = arguments.get("output", parse_output).value_or(""),
@@ -218,6 +236,7 @@ Request parse(const Arguments& arguments) {
   if (command == "reduce") return read_reduce(arguments);
   if (command == "quantile") return read_quantile(arguments);
   if (command == "top") return read_top(arguments);
+  if (command == "distinct") return read_distinct(arguments);
   if (command == "merge") return read_merge(arguments);
   if (command == "convert") return read_convert(arguments);
   if (command == "split") {

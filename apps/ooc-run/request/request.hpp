@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <ooc/convert.hpp>
+#include <ooc/distinct.hpp>
 #include <ooc/dtype.hpp>
 #include <ooc/histogram.hpp>
 #include <ooc/matmul.hpp>
@@ -64,6 +65,13 @@ struct TopRequest {
   std::optional<Shard> shard{};
 };
 
+struct DistinctRequest {
+  RunSettings run;
+  ooc::DistinctOptions distinct;
+  bool table = false;  // with tabs, instead of text
+  std::optional<Shard> shard{};
+};
+
 struct MergeRequest {
   RunSettings run;               // the files are parts
   std::filesystem::path target;  // of the joined part; empty: print the result
@@ -117,8 +125,8 @@ struct GenRequest {
 };
 
 using Request = std::variant<HistogramRequest, ReduceRequest, QuantileRequest, TopRequest,
-                             ConvertRequest, SplitRequest, MatmulRequest, MergeRequest,
-                             BenchRequest, InfoRequest, DoctorRequest, GenRequest>;
+                             DistinctRequest, ConvertRequest, SplitRequest, MatmulRequest,
+                             MergeRequest, BenchRequest, InfoRequest, DoctorRequest, GenRequest>;
 
 /// Parses the values of all options and refuses values that must not be combined. Opens no file.
 /// Throws Error(usage).

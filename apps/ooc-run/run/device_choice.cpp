@@ -196,6 +196,11 @@ Task top_task(const ooc::Source& source) {
   return passes_over(source, 1, core_rate);
 }
 
+Task distinct_task(const ooc::Source& source) {
+  constexpr double core_rate = 0.3e9;
+  return passes_over(source, 1, core_rate);
+}
+
 Task convert_task(const ooc::Source& source) {
   constexpr double core_rate = 3e9;
   return writing_task(source, core_rate);
@@ -269,7 +274,8 @@ std::string_view sharers_of(const DeviceChoice& choice, const RunSettings& setti
 
 std::string idle_gpu_limit(const DeviceChoice& choice, const RunSettings& settings) {
   const bool is_fold = settings.command == "reduce" || settings.command == "histogram" ||
-                       settings.command == "quantile" || settings.command == "top";
+                       settings.command == "quantile" || settings.command == "top" ||
+                       settings.command == "distinct";
   const bool is_idle =
       is_fold && settings.options.device_bytes != 0 &&
       std::ranges::count(choice.devices, ooc::DeviceKind::cuda, &DeviceName::kind) == 0;

@@ -40,6 +40,7 @@ Task summary_task(const ooc::Source& source, const ooc::SummaryOptions& options)
 /// `passes`: 1 for a round of shards, else quantile_passes().
 Task quantile_task(const ooc::Source& source, std::size_t passes);
 Task top_task(const ooc::Source& source);
+Task distinct_task(const ooc::Source& source);
 Task convert_task(const ooc::Source& source);
 Task split_task(const ooc::Source& source);
 

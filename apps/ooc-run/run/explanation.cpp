@@ -240,6 +240,13 @@ Explanation explain_top(const RunSettings& settings, const ooc::Source& source,
   });
 }
 
+Explanation explain_distinct(const RunSettings& settings, const ooc::Source& source,
+                             const ooc::DistinctOptions& options) {
+  return explain_run(settings, distinct_task(source), [&](ooc::DeviceKind device) {
+    return ooc::dry_run_distinct(settings.options, device, source, options, wanted_of(settings));
+  });
+}
+
 Explanation explain_convert(const RunSettings& settings, const ooc::Source& source,
                             const ooc::Target& target) {
   return explain_run(settings, convert_task(source), [&](ooc::DeviceKind device) {

@@ -3,6 +3,7 @@
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <ooc/coordinator.hpp>
+#include <ooc/distinct.hpp>
 #include <ooc/histogram.hpp>
 #include <ooc/quantile.hpp>
 #include <ooc/source.hpp>
@@ -55,6 +56,8 @@ Explanation explain_quantile(const RunSettings& settings, const ooc::Source& sou
                              const ooc::QuantileOptions& options, std::size_t passes);
 Explanation explain_top(const RunSettings& settings, const ooc::Source& source,
                         const ooc::TopOptions& options);
+Explanation explain_distinct(const RunSettings& settings, const ooc::Source& source,
+                             const ooc::DistinctOptions& options);
 Explanation explain_convert(const RunSettings& settings, const ooc::Source& source,
                             const ooc::Target& target);
 Explanation explain_split(const RunSettings& settings, const ooc::Source& source,

@@ -6,6 +6,7 @@
 #include <ooc/convert.hpp>
 #include <ooc/coordinator.hpp>
 #include <ooc/device.hpp>
+#include <ooc/distinct.hpp>
 #include <ooc/dtype.hpp>
 #include <ooc/error.hpp>
 #include <ooc/filter.hpp>

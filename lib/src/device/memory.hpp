@@ -1,20 +1,12 @@
 #pragma once
 
+#include <ooc/detail/device/huge_page_memory.hpp>
 #include <ooc/memory.hpp>
 
 #include <cstddef>
 #include <vector>
 
 namespace ooc::detail {
-
-/// Anonymous memory in huge pages if the kernel provides them: fewer and longer segments for the
-/// disk's DMA, and cheaper page-locking. Blocks are aligned to 2 MiB; intended for few, large
-/// blocks. Throws Error(memory). Thread-safe.
-class HugePageMemory final : public MemoryResource {
- public:
-  void* allocate(std::size_t bytes, std::size_t alignment) override;
-  void deallocate(void* data, std::size_t bytes, std::size_t alignment) override;
-};
 
 /// A memory resource that reuses freed blocks for later allocations. This is safe without
 /// synchronisation within one stream, whose work is in order: the next user's work runs after the

@@ -17,6 +17,7 @@ Files are opened lazily, and read at the speed of the disk, on the CPU or on a G
 import atexit as _atexit
 
 from ._array import Array, open, shard
+from ._distinct import distinct
 from ._errors import (
     BadInput,
     DeviceError,
@@ -86,6 +87,7 @@ __all__ = [
     "argmin",
     "convert",
     "devices",
+    "distinct",
     "doctor",
     "histogram",
     "matmul",

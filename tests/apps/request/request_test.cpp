@@ -104,6 +104,20 @@ TEST(RequestTest, TopFindsTheLargestUnlessAskedForTheSmallest) {
   }
 }
 
+TEST(RequestTest, DistinctCountsNothingUnlessAsked) {
+  const auto plain = read<DistinctRequest>("distinct", {"x"});
+  EXPECT_EQ(plain.distinct.counts, 0u);
+  EXPECT_FALSE(plain.distinct.estimate);
+  EXPECT_FALSE(plain.table);
+  const auto request = read<DistinctRequest>("distinct", {"x", "--counts", "1K", "--tsv"});
+  EXPECT_EQ(request.distinct.counts, 1000u);
+  EXPECT_TRUE(request.table);
+  EXPECT_TRUE(read<DistinctRequest>("distinct", {"x", "--estimate"}).distinct.estimate);
+  for (const char* word : {"0", "1048577", "-1", "x"}) {
+    EXPECT_THROW(read<DistinctRequest>("distinct", {"x", "--counts", word}), ooc::Error) << word;
+  }
+}
+
 TEST(RequestTest, AnOutputHasTheTypeOfItsEndingOrOption) {
   EXPECT_EQ(read<ConvertRequest>("convert", {"x", "-o", "y.f32"}).type,
             ooc::DType{ooc::ElementType::f4});

@@ -1,14 +1,12 @@
 #include "device/memory.hpp"
 
 #include <ooc/detail/base/heap_memory.hpp>
-#include <ooc/detail/base/units.hpp>
 #include <ooc/device.hpp>
 #include <ooc/error.hpp>
 #include <ooc/memory.hpp>
 
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <new>
 
 namespace ooc::detail {
@@ -53,15 +51,6 @@ TEST(MeteredMemory, DoesNotCountWhatItDidNotGet) {
   EXPECT_EQ(memory.bytes_in_use(), 0u);
   EXPECT_EQ(memory.peak_bytes(), 0u);
   EXPECT_EQ(memory.allocations(), 0u);
-}
-
-TEST(HugePageMemory, IsAlignedToHugePagesAndWritable) {
-  HugePageMemory memory;
-  for (const std::size_t bytes : {std::size_t{1}, 4096 + std::size_t{1}, 5 * MiB}) {
-    const Buffer buffer(memory, bytes);
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer.data()) % (2 * MiB), 0u);
-    std::memset(buffer.data(), 1, bytes);
-  }
 }
 
 TEST(RecyclingMemory, HandsOutAgainWhatItGotBack) {

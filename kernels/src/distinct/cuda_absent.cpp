@@ -1,0 +1,12 @@
+// Replaces the function of distinct/ that needs CUDA in builds without it.
+
+#include "base/cuda_absent.hpp"
+#include "distinct/finder.hpp"
+
+namespace ooc::detail::distincts {
+
+std::unique_ptr<Finder> make_cuda_finder(ElementType, Table*, Stream&) {
+  refuse_cuda();
+}
+
+}  // namespace ooc::detail::distincts
