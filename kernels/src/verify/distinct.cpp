@@ -187,8 +187,9 @@ void require_near(const Source& source, double estimate, std::uint64_t distinct)
 }
 
 template <class T>
-void verify_values(Coordinator& coordinator, const Source& source, const DistinctOptions& options,
-                   const Distinct& found, const PassOptions& wanted) {
+void verify_distinct_values(Coordinator& coordinator, const Source& source,
+                            const DistinctOptions& options, const Distinct& found,
+                            const PassOptions& wanted) {
   using Value = decltype(plain::value_of(T{}));
   ValuesToCheck<Value> values(source, found);
   const std::uint64_t most = most_values(source, found);
@@ -223,7 +224,7 @@ void verify_distinct(Coordinator& coordinator, const Source& source, const Disti
                      const Distinct& found, const PassOptions& wanted) {
   const Reservation reservation = reserve(coordinator);
   visit(source.element(), [&]<class T>(std::type_identity<T>) {
-    verify_values<T>(coordinator, source, options, found, wanted);
+    verify_distinct_values<T>(coordinator, source, options, found, wanted);
   });
 }
 
