@@ -259,7 +259,7 @@ class CudaDistinctFinder final : public Finder {
       for (std::size_t i = 0; i < some; ++i) {
         if (bits[i] != 0) entries.push_back({bits[i], counts[i]});
       }
-      host_table_->add(entries);
+      host_table_->add_ascending(entries);
     }
     memory_.clear(stream);
     stream.fill_zero(state_.data(), sizeof(Word));  // the number of values

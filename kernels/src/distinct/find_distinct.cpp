@@ -232,7 +232,7 @@ void FindDistinct<T>::load(std::span<const std::byte> in, Partial& total) const 
     const std::vector<Entry> entries = take_entries<T>(bytes, has_counts());
     require_possible(*found, &entries, has_counts());
     found->table = std::make_shared<Table>(table_bytes_, has_counts());
-    found->table->add(entries);
+    found->table->add_ascending(entries);
   }
   bytes.require_end();
   total = std::move(found);

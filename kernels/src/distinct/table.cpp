@@ -5,6 +5,7 @@
 #include <ooc/error.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -70,6 +71,25 @@ void Table::add(std::span<const Entry> entries) {
   }
 }
 
+void Table::add_ascending(std::span<const Entry> entries) {
+  constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15;  // of 2^64
+  std::vector<Entry> spread;
+  while (!entries.empty()) {
+    const std::size_t section = section_of(hash_of(entries.front().bits));
+    std::size_t count = 1;
+    while (count < entries.size() && section_of(hash_of(entries[count].bits)) == section) ++count;
+    const std::size_t size = std::bit_ceil(std::max<std::size_t>(count, 2));
+    const std::size_t step =
+        golden_ratio >> std::countl_zero(size - 1) | 1;  // odd: meets each once
+    spread.clear();
+    for (std::size_t i = 0, at = 0; i < size; ++i, at = (at + step) % size) {
+      if (at < count) spread.push_back(entries[at]);
+    }
+    add(spread);
+    entries = entries.subspan(count);
+  }
+}
+
 void Table::add_to(Section& section, std::span<const Entry> entries,
                    std::span<const std::uint64_t> hashes) {
   const std::scoped_lock lock(section.mutex);
@@ -124,7 +144,7 @@ void Table::give_up() {
 void Table::take(Table& other) {
   if (other.is_full_) give_up();
   for (std::size_t i = 0; i < sections; ++i) {
-    add(other.entries_of(i));
+    add_ascending(other.entries_of(i));
     Section& section = other.sections_[i];
     section.slots = Buffer();
     section.capacity = section.used = 0;

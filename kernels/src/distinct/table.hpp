@@ -52,6 +52,11 @@ class Table {
   /// loses all it has. Any thread.
   void add(std::span<const Entry> entries);
 
+  /// Adds entries in the order of their hashes, or nearly so. In that order all would lie in the
+  /// first slots of a section that grows, and it would take a time that is quadratic in their
+  /// number. So they are added in an order in which any number of them is spread evenly.
+  void add_ascending(std::span<const Entry> entries);
+
   /// Adds all entries of another table, and empties it.
   void take(Table& other);
 

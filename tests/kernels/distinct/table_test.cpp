@@ -84,6 +84,18 @@ TEST(DistinctTable, SectionsAreInTheOrderOfHashes) {
   EXPECT_EQ(seen, entries.size());
 }
 
+TEST(DistinctTable, AddsEntriesInTheOrderOfTheirHashes) {
+  for (const std::size_t count : {1, 2, 3, 4, 5, 1000, 1'000'000}) {
+    std::vector<Entry> entries;
+    for (std::uint64_t i = 0; i < count; ++i) entries.push_back({i * 977 + 1, i + 1});
+    std::ranges::sort(entries, {}, [](const Entry& entry) { return hash_of(entry.bits); });
+    Table table(no_limit, true);
+    table.add_ascending(entries);
+    ASSERT_EQ(table.size(), count);
+    for (const auto& [bits, times] : entries_in(table)) ASSERT_EQ(times, (bits - 1) / 977 + 1);
+  }
+}
+
 TEST(DistinctTable, TakesNoMoreMemoryThanIsPlanned) {
   for (const std::size_t values : {1'000, 100'000, 1'000'000}) {
     for (const bool has_counts : {false, true}) {
