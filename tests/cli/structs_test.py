@@ -49,6 +49,27 @@ class StructsTest(CliTest):
         np.save(self.path("x.npy"), array)
         return array
 
+    def test_reads_one_field_by_its_name(self):
+        for dtype in TYPES:
+            array = self.save(dtype)
+            for name in dtype.names:
+                if dtype[name].shape:
+                    self.check_error(2, "reduce", f"x.npy::{name}")
+                    continue
+                np.save(self.path("field.npy"), np.ascontiguousarray(array[name]))
+                expected = self.json("reduce", "field.npy")["result"]
+                self.assertEqual(self.json("reduce", f"x.npy::{name}")["result"], expected)
+                self.succeed("reduce", f"x.npy::{name}[5:50:3]", "--verify")
+                np.save(self.path("field.npy"), np.ascontiguousarray(array[name][5:50:3]))
+                self.assertEqual(self.json("reduce", f"x.npy::{name}[5:50:3]")["result"],
+                                 self.json("reduce", "field.npy")["result"])
+        self.check_error(3, "reduce", "x.npy::absent")
+        array = self.save(PACKED)
+        self.write("x.bin", array)
+        code = "{id:<u4,x:<f4,kind:>i2,v:<f8[3]}"
+        self.assertEqual(self.json("reduce", "x.bin::kind", "--dtype", code)["result"]["sum"],
+                         int(array["kind"].sum()))
+
     def test_fields_are_those_of_numpy(self):
         for dtype in TYPES:
             with self.subTest(dtype):

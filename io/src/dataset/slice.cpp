@@ -145,9 +145,14 @@ Indices indices_of(const IndexRange& range, std::uint64_t length,
   return {begin, end > begin ? (end - begin - 1) / range.step + 1 : 0, range.step};
 }
 
+/// Returns the size of an element as it is stored, or of its record (bytes).
+std::size_t stored_bytes_of(const StoredArray& array) {
+  return array.record_bytes != 0 ? array.record_bytes : ooc::size_of(array.type);
+}
+
 /// Gives an array without a shape, as a raw one, that of its elements.
 void require_shape(StoredArray& array, const std::filesystem::path& path) {
-  const std::uint64_t element_bytes = ooc::size_of(array.type);
+  const std::uint64_t element_bytes = stored_bytes_of(array);
   if (array.bytes % element_bytes != 0) {
     throw not_there(path, std::to_string(array.bytes) + " bytes are not a whole number of " +
                               elements_of(array.type));
@@ -176,7 +181,7 @@ struct Selection {
 /// file.
 void place_in_records(StoredArray& array, const Selection& selected, std::string_view slice,
                       const std::filesystem::path& path) {
-  const std::size_t element_bytes = ooc::size_of(array.type);
+  const std::size_t element_bytes = stored_bytes_of(array);
   const std::uint64_t elements = array.bytes / element_bytes;
   const std::uint64_t needed = selected.first + selected.count * selected.step;
   const std::uint64_t before = needed - std::min(needed, elements);  // of the record's elements
@@ -189,8 +194,8 @@ void place_in_records(StoredArray& array, const Selection& selected, std::string
                  .hint = "end the slice before it"});
   }
   array.record_bytes = selected.step * element_bytes;
-  array.offset_in_record = before * element_bytes;
-  array.offset = begin - array.offset_in_record;
+  array.offset_in_record += before * element_bytes;
+  array.offset = begin - before * element_bytes;
   array.bytes = selected.count * array.record_bytes;
 }
 
@@ -221,7 +226,7 @@ StoredArray slice_of(StoredArray array, std::string_view slice, const std::files
     is_even &= selected.append(taken, array.shape[i]);
     if (!ranges[i].is_one) shape.push_back(taken.count);
   }
-  const std::size_t element_bytes = ooc::size_of(array.type);
+  const std::size_t element_bytes = stored_bytes_of(array);
   if (selected.count == 0) {
     array.bytes = 0;
   } else if (!is_even) {

@@ -20,6 +20,32 @@ std::string held_by(const DType& type) {
   return type.is_bool ? "|b1" : code_of(type);
 }
 
+/// Returns a field of an array of structs as an array of its own. Throws Error: `bad_input` if it
+/// has no such field, `usage` if that has several elements.
+StoredArray field_of(StoredArray structs, std::string_view name,
+                     const std::filesystem::path& path) {
+  const std::vector<Field>& fields = structs.type.fields;
+  const auto field = std::ranges::find(fields, name, &Field::name);
+  const std::string quoted = in_quotes(std::string(name));
+  if (field == fields.end()) {
+    throw Error(ErrorKind::bad_input, path.string() + ": has no field " + quoted,
+                {.path = path, .why = "it holds structs " + code_of(structs.type)});
+  }
+  if (field->count != 1) {
+    throw Error(
+        ErrorKind::usage,
+        path.string() + ": field " + quoted + " has " + std::to_string(field->count) + " elements",
+        {.path = path, .why = "a field with one element in each struct is read"});
+  }
+  structs.record_bytes = structs.type.struct_bytes;
+  structs.offset_in_record = field->offset;
+  structs.name = name;
+  DType element(field->element, field->swapped);
+  element.is_bool = field->is_bool;
+  structs.type = std::move(element);
+  return structs;
+}
+
 /// Returns a file that is described, but not read.
 File of_size(std::uint64_t bytes, const std::filesystem::path& path) {
   std::vector<EncodedArray::Piece> pieces;
@@ -111,12 +137,16 @@ StoredArray SourceBuilder::array_in(const FormatParser& parser, Beginning& begin
   const auto [whole, slice] = cut_slice(name, arrays);
   const bool is_clear = arrays.size() == 1 && arrays.front().why_not.empty();
   const bool shows_all = !judges_ && name.empty() && !is_clear;
+  const bool is_field = !whole.empty() && arrays.size() == 1 && arrays.front().name.empty() &&
+                        arrays.front().type.is_struct();
+  const std::string_view wanted = is_field ? std::string_view() : whole;
   StoredArray array =
-      shows_all ? bytes_of(arrays) : select_array(parser, arrays, path, whole, format_);
+      shows_all ? bytes_of(arrays) : select_array(parser, arrays, path, wanted, format_);
   if (parser.open != nullptr) {
     file = shows_all ? of_size(array.bytes, path) : parser.open(std::move(file), array);
   }
   const bool has_name = !array.name.empty();
+  if (is_field) array = field_of(std::move(array), whole, path);
   if (!slice.empty()) {
     if (array.by_columns) throw no_part_by_columns(path, format_);
     array = slice_of(std::move(array), slice, path);

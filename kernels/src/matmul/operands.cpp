@@ -37,7 +37,10 @@ void require_matrix(const Source& source) {
   using enum ElementType;
   const ElementType element = source.element();
   const bool is_field = SourceAccess::field(source).has_value();
-  if (is_field || (source.type() && source.type()->is_struct())) {
+  if (is_field) {
+    fail("has gaps between its elements", "ooc-run convert writes them side by side");
+  }
+  if (source.type() && source.type()->is_struct()) {
     fail("holds structs, a product takes f2, bf16, f4 or f8", "save one field to a file");
   }
   if (element != f2 && element != bf16 && element != f4 && element != f8) {
