@@ -109,8 +109,7 @@ void SourceBuilder::add(File file, std::string_view name) {
 Opened SourceBuilder::build() {
   require_enough();
   if (files_.size() > 1) shape_.clear();
-  Source source = SourceAccess::of_files(std::move(files_), extents_, type_);
-  SourceAccess::set_records(source, record_bytes_, offset_in_record_);
+  Source source = stored();
   source.set_shape(std::move(shape_));
   source.set_columns(columns_);
   source.format = format_name_;
@@ -121,6 +120,18 @@ Opened SourceBuilder::build() {
   SourceAccess::set_array(source, std::move(array_name_));
   SourceAccess::set_beginning(source, std::move(beginning_));
   return {std::move(source), std::move(arrays_), std::move(signature_), is_readable_};
+}
+
+/// Returns the elements in the files, which are a field of records if they do not lie side by side.
+Source SourceBuilder::stored() {
+  if (record_bytes_ == 0) return SourceAccess::of_files(std::move(files_), extents_, type_);
+  const Field element{.name = {},
+                      .element = type_.element,
+                      .swapped = type_.swapped,
+                      .offset = offset_in_record_,
+                      .is_bool = type_.is_bool};
+  const DType record({}, false, {element}, record_bytes_);
+  return field(SourceAccess::of_files(std::move(files_), extents_, record), element.name);
 }
 
 void SourceBuilder::judge(Beginning& beginning) {

@@ -42,6 +42,7 @@ class SourceBuilder {
   void judge(Beginning& beginning);
   StoredArray array_in(const FormatParser& parser, Beginning& beginning, std::string_view name,
                        File& file);
+  Source stored();
   void require_enough() const;
   void require_same_type(const File& file, const StoredArray& array) const;
   Extent extent_to_use(const File& file, const StoredArray& array, std::uint32_t index);

@@ -33,10 +33,6 @@ struct SourceAccess {
   /// Returns the place of the elements in the structs that are stored; nothing if the elements
   /// themselves are.
   static const auto& field(const Source& source) noexcept { return source.field_; }
-  /// Makes the elements parts of records of `record_bytes` that are stored, unless that is 0.
-  static void set_records(Source& source, std::size_t record_bytes, std::size_t offset) noexcept {
-    if (record_bytes != 0) source.field_ = {offset, record_bytes};
-  }
 
   /// Returns the array in the memory of a GPU of which the source consists; empty, with a null
   /// pointer, if it is no such array.
