@@ -85,8 +85,9 @@ class ReduceColumns {
     return column_tile_rows(row_bytes);
   }
 
-  ReduceColumns(ReduceOptions options, std::size_t columns)
-      : options_(options), columns_(columns) {}
+  /// `rows`: at most so many, for the plan of memory.
+  ReduceColumns(ReduceOptions options, std::size_t columns, std::uint64_t rows = unknown_rows)
+      : options_(options), columns_(columns), rows_(rows) {}
 
   void consume(Stream& stream, DeviceRows<const T> in, Partial& partial) const {
     assert(in.columns == columns_ && in.first % tile_rows() == 0);
@@ -166,19 +167,21 @@ class ReduceColumns {
     return reduction::places_in_tree(tree_in(total, nothing));
   }
 
-  /// The tree of all rows, of which there may be 2^32, and the result; for each lane that of a
+  /// The tree of all rows, with a node for each level, and the result; for each lane that of a
   /// step, and results of tiles.
   HostBytes host_bytes() const {
     const std::size_t node = columns_ * sizeof(Node<T>);
+    const std::size_t levels = std::bit_width(divide_up(rows_, tile_rows())) + 1;
     const std::size_t results =
         std::max(columns_, results_at_once(DeviceKind::cpu)) * sizeof(reduction::TileResult);
     return {.fixed = columns_ * sizeof(Statistics) + levels * node,
-            .per_lane = results + levels_of_step * node};
+            .per_lane = results + std::min(levels, most_levels_of_step) * node};
   }
 
  private:
   static constexpr ElementType type = element_type_of<T>();
-  static constexpr std::size_t levels = 16, levels_of_step = 6;
+  static constexpr std::uint64_t unknown_rows = std::uint64_t{1} << 32;
+  static constexpr std::size_t most_levels_of_step = 4;
 
   std::size_t tile_rows() const { return column_tile_rows(columns_ * sizeof(T)); }
 
@@ -200,6 +203,7 @@ class ReduceColumns {
 
   ReduceOptions options_;
   std::size_t columns_;
+  std::uint64_t rows_;
 };
 
 template <class T>
@@ -208,7 +212,9 @@ ReduceColumns<T> operator_for(const Source& source, const ReduceOptions& options
     throw Error(ErrorKind::usage, "the sums of columns are not rounded once",
                 {.why = "only those of all elements are, by reduce()"});
   }
-  return {options, row_bytes_of(source, sizeof(T)) / sizeof(T)};
+  const std::size_t columns = row_bytes_of(source, sizeof(T)) / sizeof(T);
+  if (source.is_produced()) return {options, columns};
+  return {options, columns, source.elements() / columns};
 }
 
 }  // namespace
