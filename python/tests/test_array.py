@@ -226,7 +226,7 @@ def test_functions_refuse_structs_and_say_what_to_do():
     with pytest.raises(ooc.UsageError, match="no field 'cost'") as missing:
         a["cost"]
     assert missing.value.hint == "the fields are price, n"
-    with pytest.raises(ooc.BadInput, match="holds structs"):
+    with pytest.raises(ooc.BadInput, match="has gaps"):
         ooc.matmul(a["price"], a["price"], "b.npy")
 
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <ooc/detail/base/api.hpp>
 #include <ooc/memory.hpp>
 
 #include <cstddef>
@@ -11,7 +10,7 @@ namespace ooc::detail {
 /// disk's DMA, cheaper page-locking, and fewer misses of address translation where it is read at
 /// random. Blocks are aligned to 2 MiB and zeroed; intended for few, large blocks. Throws
 /// Error(memory). Thread-safe.
-class OOC_API HugePageMemory final : public MemoryResource {
+class HugePageMemory final : public MemoryResource {
  public:
   void* allocate(std::size_t bytes, std::size_t alignment) override;
   void deallocate(void* data, std::size_t bytes, std::size_t alignment) override;
