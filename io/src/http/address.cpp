@@ -27,7 +27,7 @@ std::string variable(const char* name, const char* other, std::string otherwise)
   return otherwise;
 }
 
-Error not_understood(std::string_view name, const std::string& what, std::string hint) {
+Error bad_address(std::string_view name, const std::string& what, std::string hint) {
   return {ErrorKind::bad_input,
           std::string(name) + ": " + what,
           {.path = std::string(name), .hint = std::move(hint)}};
@@ -94,8 +94,7 @@ Address s3_address(std::string_view path) {
     return is_letter_or_digit(letter) || letter == '-' || letter == '.' || letter == '_';
   };
   if (bucket.empty() || key.empty() || !std::ranges::all_of(bucket, fits)) {
-    throw not_understood(shown_address(path), "is no address of an object",
-                         "s3://BUCKET/KEY is one");
+    throw bad_address(shown_address(path), "is no address of an object", "s3://BUCKET/KEY is one");
   }
   S3Keys keys{.id = variable("AWS_ACCESS_KEY_ID"),
               .secret = variable("AWS_SECRET_ACCESS_KEY"),
@@ -140,11 +139,11 @@ std::optional<Address> parse_address(std::string_view path) {
   if (scheme != "https" && scheme != "http") return std::nullopt;
   std::string name = shown_address(path);
   if (authority_of(path).find('@') != std::string_view::npos) {
-    throw not_understood(name, "an address has no user and no password",
-                         "write them to ~/.netrc: they would appear in messages and reports");
+    throw bad_address(name, "an address has no user and no password",
+                      "write them to ~/.netrc: they would appear in messages and reports");
   }
   if (authority_of(name).empty()) {
-    throw not_understood(name, "is no address of an object", "https://HOST/PATH is one");
+    throw bad_address(name, "is no address of an object", "https://HOST/PATH is one");
   }
   const std::string_view rest = path.substr(scheme.size());
   return Address{.url = scheme + std::string(rest.substr(0, rest.find('#'))),
