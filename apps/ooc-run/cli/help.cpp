@@ -57,6 +57,19 @@ std::string option_lines(const Command& command) {
   return text + rare_lines(command);
 }
 
+/// Returns the names of commands or, if they fill more than a line, of the others.
+std::string title_of(std::string_view names) {
+  constexpr std::size_t most_columns = 79;
+  if (names.size() <= most_columns) return std::string(names);
+  const std::string padded = fmt::format(" {} ", names);
+  std::string title = "all but";
+  for (const Command& command : commands()) {
+    const bool is_named = padded.find(fmt::format(" {} ", command.name)) != std::string::npos;
+    if (!is_named) title += fmt::format(" {}", command.name);
+  }
+  return title;
+}
+
 /// Returns the options for which `shows` is true, under the names of their commands.
 std::string sections(const std::function<bool(const Option&)>& shows) {
   std::map<std::string_view, std::string> lines;  // by commands
@@ -72,7 +85,9 @@ std::string sections(const std::function<bool(const Option&)>& shows) {
     }
   }
   std::string text;
-  for (const std::string_view each : order) text += fmt::format("\n{}:\n{}", each, lines[each]);
+  for (const std::string_view each : order) {
+    text += fmt::format("\n{}:\n{}", title_of(each), lines[each]);
+  }
   return text;
 }
 

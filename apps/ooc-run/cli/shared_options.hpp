@@ -34,7 +34,7 @@ inline constexpr std::array shared_options{
            .sets = "Format::type"},
     Option{.name = "input-format",
            .argument = "F",
-           .help = "kind: {} [auto]",
+           .help = "{} [auto]",
            .values = format_names,
            .group = Group::input,
            .commands = readers,

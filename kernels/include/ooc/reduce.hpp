@@ -187,8 +187,8 @@ constexpr std::size_t column_tile_rows(std::size_t row_bytes) {
 ///
 /// Results are as exact as those of reduce(), and have the same bits for any chunk size, number of
 /// streams, engine and device: a tile (see column_tile_rows()) has 32 interleaved sums for each
-/// column, and tiles are merged as there. A stream needs up to 450 bytes of memory for a column, and
-/// the pass 200, and 90 for each doubling of the number of tiles.
+/// column, and tiles are merged as there. A stream needs up to 450 bytes of memory for a column,
+/// and the pass 200, and 90 for each doubling of the number of tiles.
 ///
 /// Throws Error(usage) with ReduceOptions::exact; Error(bad_input) for data in Fortran order, and
 /// for rows of different lengths or without elements; and as fold() does.

@@ -82,7 +82,7 @@ TEST_F(SliceTest, SelectsElementsThatAreEquallyFarApart) {
                                 {"(4, 5)", 20, "[..., -1]", {4}, 5, 4, 0},
                                 {"(4, 5)", 20, "[1:3, 3]", {2}, 5, 0, 8},
                                 {"(4, 5)", 20, "[1:3, 3:4]", {2, 1}, 5, 0, 8},
-                                {"(4, 5)", 20, "[::2, 1]", {2}, 10, 0, 1},
+                                {"(4, 5)", 20, "[::2, 1]", {2}, 10, 1, 0},
                                 {"(4, 6)", 24, "[:, ::3]", {4, 2}, 3, 0, 0},
                                 {"(4, 6)", 24, "[2, 1::2]", {3}, 2, 0, 13},
                                 {"(2, 3, 4)", 24, "[:, :, 1]", {2, 3}, 4, 1, 0},
@@ -166,7 +166,7 @@ TEST_F(SliceTest, RefusesGaps) {
                  [&] { sliced("(10,)", 10, "[::" + step + "]"); });
   }
   const auto raw = directory_.write("a.i16", std::string(18, 'x')).string();
-  expect_error(ErrorKind::usage, "records of 2 elements", [&] { open(raw + "[::2]"); });
+  expect_error(ErrorKind::usage, "[::2] is not read", [&] { open(raw + "[::2]"); });
   EXPECT_EQ(open(raw + "[1::2]").elements(), 4u);
   expect_error(ErrorKind::bad_input, "lie otherwise", [&] {
     open({raw + "[1::2]", raw + "[1::3]"});
