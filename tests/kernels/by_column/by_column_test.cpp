@@ -262,7 +262,7 @@ TEST_P(ByColumnTest, RefusesWhatItDoesNotCompute) {
   });
   Source long_rows = source_of(std::vector<float>(13));
   long_rows.set_columns(4);
-  test::expect_error(ErrorKind::bad_input, "rows",
+  test::expect_error(ErrorKind::bad_input, "52 bytes are not a whole number",
                      [&] { (void)reduce_columns(coordinator, long_rows); });
 }
 
