@@ -109,8 +109,7 @@ TEST_P(FieldResults, AreRefusedWhereElementsMustLieSideBySide) {
   Coordinator machine = coordinator();
   Source matrix = source("x");
   matrix.set_shape({1, count});
-  expect_error(ErrorKind::bad_input, "has gaps",
-               [&] { dry_run_matmul(machine, matrix, matrix); });
+  expect_error(ErrorKind::bad_input, "has gaps", [&] { dry_run_matmul(machine, matrix, matrix); });
 }
 
 }  // namespace
