@@ -43,7 +43,8 @@ class Option:
         options = [Option(*parts) for parts in re.findall(line, often, re.M)]
         for section in long_help("tuning").split("\n\n")[1:]:
             commands_of, lines = section.split(":\n", 1)
-            if command in commands_of.split():
+            names = commands_of.removeprefix("all but ").split()
+            if (command in names) != commands_of.startswith("all but "):
                 options += [Option(*parts) for parts in re.findall(line, lines, re.M)]
         return options
 
