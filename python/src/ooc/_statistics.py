@@ -178,7 +178,8 @@ def std(x: ArrayLike, *, axis: Literal[0] | None = None, ddof: int = 0,
         **given: Unpack[ReduceOptions]) -> float | NDArray[Any]:
     """Returns the standard deviation of all elements, or of each column; `ddof` as numpy.std."""
     if axis is not None:
-        return np.sqrt(var(x, axis=axis, ddof=ddof, **given))
+        deviations: NDArray[Any] = np.sqrt(var(x, axis=axis, ddof=ddof, **given))
+        return deviations
     if number(ddof, "ddof") == 0:
         return _or_nan(reduce(x, **given).stddev)
     return math.sqrt(var(x, ddof=ddof, **given))
