@@ -55,7 +55,8 @@ Outcome run_by_column(const ReduceRequest& request, const Interrupt& interrupt) 
   const bool as_json = settings.output.json || settings.side_files.report;
   Outcome outcome = session.report(
       "reduce", source, stats, as_json ? describe_columns(columns, options) : Json::object(),
-      settings.output.json ? "" : table(columns, source.element()), verified);
+      settings.output.json || request.by_column->table ? "" : table(columns, source.element()),
+      verified);
   if (request.by_column->table) outcome.document = tsv(columns);
   return outcome;
 }

@@ -187,49 +187,28 @@ void set_data(Question& question, ooc::Source& source, const RunSettings& settin
 /// Computes the parts, and adds them to the file.
 ooc::Stats collect(Session& session, const ooc::Source& section, const Round& round,
                    ooc::PartFile& file) {
-  const auto& [reduce, histogram] = std::tie(round.asked.reduce, round.asked.histogram);
-  if (round.search) {
-    auto [part, stats] = round.search->collect(session.coordinator(), section, session.pass());
-    file.add(part);
-    return std::move(stats);
-  }
-  if (const auto& top = round.asked.top) {
-    auto [part, stats] = ooc::collect_top(session.coordinator(), section, *top, session.pass());
-    file.add(part);
-    return std::move(stats);
-  }
+  const auto& [reduce, histogram, top, distinct] =
+      std::tie(round.asked.reduce, round.asked.histogram, round.asked.top, round.asked.distinct);
+  ooc::Coordinator& coordinator = session.coordinator();
+  const auto keep = [&file](auto found) {
+    file.add(found.value);
+    return std::move(found.stats);
+  };
+  if (round.search) return keep(round.search->collect(coordinator, section, session.pass()));
+  if (top) return keep(ooc::collect_top(coordinator, section, *top, session.pass()));
+  if (distinct) return keep(ooc::collect_distinct(coordinator, section, *distinct, session.pass()));
   if (round.asked.columns) {
-    auto [part, stats] =
-        ooc::collect_reduce_columns(session.coordinator(), section, *reduce, session.pass());
-    file.add(part);
-    return std::move(stats);
-  }
-  if (const auto& distinct = round.asked.distinct) {
-    auto [part, stats] =
-        ooc::collect_distinct(session.coordinator(), section, *distinct, session.pass());
-    file.add(part);
-    return std::move(stats);
+    return keep(ooc::collect_reduce_columns(coordinator, section, *reduce, session.pass()));
   }
   if (round.chooses_bins()) {
-    auto [part, stats] =
-        ooc::collect_bins(session.coordinator(), section, *histogram, session.pass());
-    file.add(part);
-    return std::move(stats);
+    return keep(ooc::collect_bins(coordinator, section, *histogram, session.pass()));
   }
-  if (!histogram) {
-    auto [part, stats] =
-        ooc::collect_reduce(session.coordinator(), section, *reduce, session.pass());
-    file.add(part);
-    return std::move(stats);
-  }
+  if (!histogram) return keep(ooc::collect_reduce(coordinator, section, *reduce, session.pass()));
   if (!reduce) {
-    auto [part, stats] =
-        ooc::collect_histogram(session.coordinator(), section, *histogram, session.pass());
-    file.add(part);
-    return std::move(stats);
+    return keep(ooc::collect_histogram(coordinator, section, *histogram, session.pass()));
   }
   auto [parts, stats] =
-      ooc::collect_summary(session.coordinator(), section, {*reduce, *histogram}, session.pass());
+      ooc::collect_summary(coordinator, section, {*reduce, *histogram}, session.pass());
   file.add(std::get<0>(parts));
   file.add(std::get<1>(parts));
   return std::move(stats);
