@@ -53,11 +53,12 @@ std::string run_json(const RunStats& run) {
 }
 
 ooc::BinRule rule_of(const std::string& name) {
-  constexpr std::array rules{ooc::BinRule::sqrt, ooc::BinRule::sturges, ooc::BinRule::scott};
+  constexpr std::array rules{ooc::BinRule::sqrt, ooc::BinRule::sturges, ooc::BinRule::scott,
+                             ooc::BinRule::fd, ooc::BinRule::automatic};
   const auto found = std::ranges::find(ooc_run::bin_rule_names, name);
   if (found == ooc_run::bin_rule_names.end()) {
     throw ooc::Error(ooc::ErrorKind::usage, "bins='" + name + "' is no rule",
-                     {.hint = "the rules are sqrt, sturges and scott"});
+                     {.hint = "the rules are sqrt, sturges, scott, fd and auto"});
   }
   return rules[static_cast<std::size_t>(found - ooc_run::bin_rule_names.begin())];
 }

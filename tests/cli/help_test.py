@@ -26,7 +26,7 @@ def long_help(*command):
 
 
 def commands():
-    section = long_help().split("Commands:\n")[1].split("\n\n")[0]
+    section = long_help().split("FILE... [options]\n\n")[1].split("\n\n")[0]
     return [name for name in re.findall(r"^  (\w+) ", section, re.M) if name != "help"]
 
 
@@ -56,7 +56,8 @@ VALUES = {
     "--device": {"auto", "cpu", "cuda", "all"}, "--engine": {"auto", "uring", "threads"},
     "--direct": {"auto", "yes", "no"}, "--progress": {"auto", "plain", "none"},
     "--nan": {"propagate", "omit"}, "--compute": {"f32", "tf32", "bf16", "f64"},
-    "--bins": {"sqrt", "sturges", "scott"}, "--histogram": {"sqrt", "sturges", "scott"},
+    "--bins": {"sqrt", "sturges", "scott", "fd", "auto"},
+    "--histogram": {"sqrt", "sturges", "scott", "fd", "auto"},
     "--pattern": {"uniform", "normal", "sequence", "constant", "zipf", "position"},
     "--dtype": set("u1 u2 u4 u8 i1 i2 i4 i8 f2 f4 f8 bf16".split()),
     "--to": set("u1 u2 u4 u8 i1 i2 i4 i8 f2 f4 f8 bf16".split()),

@@ -13,6 +13,7 @@
 #include "cli/command_options.hpp"
 #include "cli/shared_options.hpp"
 #include "cli/suggest.hpp"
+#include "cli/target_options.hpp"
 
 namespace ooc_run {
 namespace {
@@ -57,6 +58,11 @@ constexpr std::array<std::string_view, 3> split_examples{
     "ooc-run split square.npy -o 'shard-{}.npy' --shuffle 1 --into 8    # by rows",
     "ooc-run split test.f32 -o 'bits-{}.bin' --dtype u1 --by 0 --into 256 --json",
 };
+constexpr std::array<std::string_view, 3> filter_examples{
+    "ooc-run filter test.f32 -o high.f32 --above 0.9    # see ooc-run gen",
+    "ooc-run filter square.npy -o rows.npy --by 3 --above 0.5    # whole rows",
+    "ooc-run filter test.f32 -o places.npy --equal 0.5 --indices --verify --json",
+};
 constexpr std::array<std::string_view, 3> matmul_examples{
     "ooc-run matmul square.npy square.npy -o c.npy --verify    # see convert --help",
     "ooc-run matmul square.npy test.f32 --shape-b 1024x262144 --explain",
@@ -91,11 +97,12 @@ constexpr std::array all_commands{
             "above, NaN as nan.\n"
             "Without --range there are two passes: the first finds the minimum and the\n"
             "maximum (but u1 and i1 have the ranges 0:256 and -128:128), and a GPU keeps what\n"
-            "fits its memory for the second. --bins sqrt, sturges or scott is the rule of\n"
-            "that name of numpy.histogram_bin_edges, for the finite values, from minimum to\n"
-            "maximum; it takes two passes, too. Several files are one dataset, in the order\n"
-            "given. --verify reads the data once more and compares each value with the edges:\n"
-            "an independent, slower method."},
+            "fits its memory for the second. --bins sqrt, sturges, scott, fd or auto is the\n"
+            "rule of that name of numpy.histogram_bin_edges, for the finite values, from\n"
+            "minimum to maximum; it takes two passes, too. fd and auto look for the quartiles\n"
+            "as ooc-run quantile does, and count in one pass more. Several files are one\n"
+            "dataset, in the order given. --verify reads the data once more and compares each\n"
+            "value with the edges: an independent, slower method."},
     Command{"reduce", "FILE... [options]", "sum, minimum, maximum, mean, variance in one pass",
             FileWords::some, reduce_examples,
             "Sums of integers are exact. Sums of floats, mean and (population) variance have\n"
@@ -181,6 +188,16 @@ constexpr std::array all_commands{
             "name is the number of the file, with zeros before it, so that names sort. All\n"
             "files are written at the same time, and appear when all of them are on the\n"
             "disk."},
+    Command{"filter", "FILE... -o OUT [options]", "keep some of the values or records",
+            FileWords::some, filter_examples,
+            "Writes the values that lie in a range, in their order, as NumPy's boolean\n"
+            "indexing does: x[(x > A) & (x < B)]. NaN is in no range. Integers are compared\n"
+            "exactly. With --by, whole structs or rows are kept by one of their numbers;\n"
+            "with --mask, by a number for each element or row in another file. --rest writes\n"
+            "all others in the same pass, --indices the places as numpy.flatnonzero counts\n"
+            "them. Without a range, --not-nan or --finite says what to keep. --verify reads\n"
+            "the data and the files once more and compares them record by record. The files\n"
+            "appear when all of them are on the disk."},
     Command{"bench", "FILE [options]",
             "measure this machine's limits, and how near runs come to them", FileWords::some,
             bench_examples,
@@ -309,6 +326,7 @@ std::vector<OptionGroup> groups_of(const Command& command) {
       return option.group == Group{static_cast<int>(i)} && has_word(option.commands, command.name);
     };
     std::ranges::copy_if(command_options, std::back_inserter(group.options), is_here);
+    std::ranges::copy_if(target_options, std::back_inserter(group.options), is_here);
     std::ranges::copy_if(shared_options, std::back_inserter(group.options), is_here);
     if (!group.options.empty()) groups.push_back(std::move(group));
   }

@@ -168,6 +168,17 @@ double parse_real(std::string_view text) {
   return value;
 }
 
+ooc::Scalar parse_scalar(std::string_view text) {
+  const auto parse_as = [text](auto& value) {
+    const char* const end = text.data() + text.size();
+    const auto [rest, failed] = std::from_chars(text.data(), end, value);
+    return failed == std::errc{} && rest == end;
+  };
+  if (std::int64_t value = 0; parse_as(value)) return ooc::int128{value};
+  if (std::uint64_t value = 0; parse_as(value)) return ooc::int128{value};
+  return parse_real(text);
+}
+
 double parse_seconds(std::string_view text) {
   struct Unit {
     std::string_view name;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <ooc/detail/base/group_digits.hpp>
+#include <ooc/reduce.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,9 @@ std::int64_t parse_integer(std::string_view text);
 
 /// Parses a number. Refuses NaN and numbers out of range; accepts "inf".
 double parse_real(std::string_view text);
+
+/// Parses a number: an integer of 64 bits exactly, another one as parse_real().
+ooc::Scalar parse_scalar(std::string_view text);
 
 /// Parses a list such as "0,1,10", each item with `parse`.
 template <class Parse>

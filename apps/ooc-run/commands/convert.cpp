@@ -71,7 +71,10 @@ Outcome run(const ConvertRequest& request, const Interrupt& interrupt) {
   const ooc::DType to = request.type.value_or(from);
   target.type = to;
   if (settings.explain) {
-    const Explanation explanation = explain_convert(settings, source, target);
+    const auto dry_run = [&](ooc::DeviceKind device) {
+      return ooc::dry_run_convert(settings.options, device, source, target, wanted_of(settings));
+    };
+    const Explanation explanation = explain_run(settings, convert_task(source), dry_run);
     Remarks remarks = remarks_on(explanation, settings);
     remarks.facts.insert(remarks.facts.begin(),
                          {"output", fmt::format("{}: {}", printable(target.path.string()),

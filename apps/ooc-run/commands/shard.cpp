@@ -94,6 +94,11 @@ void take_earlier(Round& round, const ooc::PartFile& before, const Shard& shard)
 Round round_of(const ooc::Source& source, const Question& question, const Shard& shard) {
   Round round{.count = rounds_of(question), .asked = question};
   if (question.quantile) round.search = search_after(question, {}, source.elements());
+  if (question.histogram && round.count > 2) {
+    throw ooc::Error(
+        ooc::ErrorKind::usage, "shards do not look for the quartiles of a rule",
+        {.hint = "give a number of bins, or another rule; ooc-run quantile has shards"});
+  }
   if (question.histogram && round.count > 1 && source.is_empty()) {
     throw ooc::Error(ooc::ErrorKind::usage, "no data have no range for bins",
                      {.hint = "give it: --range LO:HI, and a number of bins"});

@@ -9,7 +9,6 @@
 #include <variant>
 #include <vector>
 
-#include "cli/failure.hpp"
 #include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
 #include "cli/type_words.hpp"
@@ -54,27 +53,20 @@ Json describe_outputs(const std::vector<ooc::Target>& targets, const Counts& cou
   return outputs;
 }
 
-/// Rules that compare values need numbers; others take structs, too.
-ooc::Source open_records(const RunSettings& settings, const ooc::SplitRule& rule) {
-  if (std::holds_alternative<ooc::SplitByValue>(rule)) return open_numbers(settings);
-  ooc::Source source = ooc::open(files_of(settings.files), settings.format);
-  const std::uint64_t columns = source.columns().value_or(1);
-  if (columns > 1 && settings.format.skip % columns != 0) {
-    refuse_usage("--skip does not leave out whole rows",
-                 fmt::format("each has {} elements: leave out a multiple of that", columns));
-  }
-  return source;
-}
-
 }  // namespace
 
 Outcome run(const SplitRequest& request, const Interrupt& interrupt) {
   const RunSettings& settings = request.run;
   const auto& [rule, targets] = request.split;
-  const ooc::Source source = open_records(settings, rule);
+  const bool by_value = std::holds_alternative<ooc::SplitByValue>(rule);
+  const ooc::Source source = by_value ? open_numbers(settings) : open_records(settings);
   const std::string files = format_count(targets.size(), "file");
   if (settings.explain) {
-    const Explanation explanation = explain_split(settings, source, rule, targets);
+    const auto dry_run = [&](ooc::DeviceKind device) {
+      return ooc::dry_run_split_by(settings.options, device, rule, source, targets,
+                                   wanted_of(settings));
+    };
+    const Explanation explanation = explain_run(settings, split_task(source), dry_run);
     Remarks remarks = remarks_on(explanation, settings);
     remarks.facts.insert(remarks.facts.begin(),
                          {"output", fmt::format("{}: {}", files, describe_files(targets))});

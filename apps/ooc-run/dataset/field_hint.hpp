@@ -6,8 +6,7 @@
 
 namespace ooc_run {
 
-/// Returns a hint: the Python command that saves one field of a source of structs. `format`: with
-/// which it was opened.
-std::string field_hint(const ooc::Source& source, const ooc::Format& format);
+/// Returns a hint for a source of structs where numbers are needed: how one field is read.
+std::string field_hint(const ooc::Source& source);
 
 }  // namespace ooc_run

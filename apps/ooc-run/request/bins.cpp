@@ -17,11 +17,10 @@ namespace ooc_run {
 namespace {
 
 ooc::BinCount parse_bins(std::string_view text) {
-  constexpr std::array rules{ooc::BinRule::sqrt, ooc::BinRule::sturges, ooc::BinRule::scott};
+  constexpr std::array rules{ooc::BinRule::sqrt, ooc::BinRule::sturges, ooc::BinRule::scott,
+                             ooc::BinRule::fd, ooc::BinRule::automatic};
   if (std::ranges::count(bin_rule_names, text) != 0) return choose(bin_rule_names, rules, text);
-  constexpr const char* hint = "a number, or one of the rules sqrt, sturges and scott";
-  if (text == "auto" || text == "fd")
-    refuse_usage("this rule needs the quartiles, which are not computed yet", hint);
+  constexpr const char* hint = "a number, or one of the rules sqrt, sturges, scott, fd and auto";
   const auto is_letter = [](char each) { return std::isalpha(static_cast<unsigned char>(each)); };
   if (!text.empty() && is_letter(text.front()))
     refuse_usage("is not a whole number or a known rule", hint);

@@ -109,6 +109,17 @@ void refuse(const SplitRequest& request) {
   for (const ooc::Target& target : request.split.targets) refuse(request.run, target.path);
 }
 
+void refuse(const FilterRequest& request) {
+  const auto& [range, mask, targets] = request.filter;
+  refuse(request.run, targets.kept.path);
+  if (!targets.rest) return;
+  refuse(request.run, targets.rest->path);
+  if (!same_file(targets.kept.path, targets.rest->path)) return;
+  throw ooc::Error(ooc::ErrorKind::usage,
+                   fmt::format("--rest {}: is the file of -o", targets.rest->path.string()),
+                   {.path = targets.rest->path, .hint = "give it a file of its own"});
+}
+
 void refuse(const MatmulRequest& request) {
   refuse(request.run, request.target.path);
 }

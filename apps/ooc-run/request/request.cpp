@@ -242,6 +242,9 @@ Request parse(const Arguments& arguments) {
   if (command == "split") {
     return SplitRequest{read_run_settings(arguments), read_split_settings(arguments)};
   }
+  if (command == "filter") {
+    return FilterRequest{read_run_settings(arguments), read_filter_settings(arguments)};
+  }
   if (command == "matmul") return read_matmul(arguments);
   if (command == "bench") return read_bench(arguments);
   if (command == "info") return InfoRequest{read_run_settings(arguments)};

@@ -18,6 +18,7 @@
 #include "cli/arguments.hpp"
 #include "dataset/generator.hpp"
 #include "request/bins.hpp"
+#include "request/filter.hpp"
 #include "request/picture_style.hpp"
 #include "request/run_settings.hpp"
 #include "request/shard.hpp"
@@ -92,6 +93,11 @@ struct SplitRequest {
   SplitSettings split;
 };
 
+struct FilterRequest {
+  RunSettings run;
+  FilterSettings filter;
+};
+
 struct MatmulRequest {
   using Shape = std::vector<std::uint64_t>;  // rows and columns
 
@@ -125,8 +131,9 @@ struct GenRequest {
 };
 
 using Request = std::variant<HistogramRequest, ReduceRequest, QuantileRequest, TopRequest,
-                             DistinctRequest, ConvertRequest, SplitRequest, MatmulRequest,
-                             MergeRequest, BenchRequest, InfoRequest, DoctorRequest, GenRequest>;
+                             DistinctRequest, ConvertRequest, SplitRequest, FilterRequest,
+                             MatmulRequest, MergeRequest, BenchRequest, InfoRequest,
+                             DoctorRequest, GenRequest>;
 
 /// Parses the values of all options and refuses values that must not be combined. Opens no file.
 /// Throws Error(usage).

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <ooc/detail/device/decoder.hpp>
@@ -21,17 +20,9 @@ namespace {
 constexpr const char* split_example = "ooc-run split FILE -o 'OUT-{}.npy' --shuffle 1 --into 8";
 constexpr std::string_view braces = "{}";
 
-/// Parses an edge: an integer of 64 bits exactly, another number as a double.
 ooc::Scalar parse_edge(std::string_view text) {
-  const auto parse_as = [text](auto& value) {
-    const char* const end = text.data() + text.size();
-    const auto [rest, failed] = std::from_chars(text.data(), end, value);
-    return failed == std::errc{} && rest == end;
-  };
-  if (std::int64_t value = 0; parse_as(value)) return ooc::int128{value};
-  if (std::uint64_t value = 0; parse_as(value)) return ooc::int128{value};
-  const double value = parse_real(text);
-  if (std::isinf(value)) {
+  const ooc::Scalar value = parse_scalar(text);
+  if (std::isinf(value.value())) {
     refuse_usage("an edge must be finite",
                  "values below the first edge and above the last have "
                  "outputs, too");

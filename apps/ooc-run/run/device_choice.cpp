@@ -211,6 +211,11 @@ Task split_task(const ooc::Source& source) {
   return writing_task(source, core_rate);
 }
 
+Task filter_task(const ooc::Source& source) {
+  constexpr double core_rate = 2e9;
+  return writing_task(source, core_rate);
+}
+
 DeviceRates rates_to_choose_by(const Task& task, const ooc::Options& options) {
   namespace typical = ooc::detail::typical;
   const auto cores = static_cast<double>(ooc::detail::usable_cores());

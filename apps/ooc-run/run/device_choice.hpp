@@ -43,6 +43,7 @@ Task top_task(const ooc::Source& source);
 Task distinct_task(const ooc::Source& source);
 Task convert_task(const ooc::Source& source);
 Task split_task(const ooc::Source& source);
+Task filter_task(const ooc::Source& source);
 
 /// The rates of the stages of a run on each device.
 struct DeviceRates {

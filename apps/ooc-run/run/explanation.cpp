@@ -77,11 +77,6 @@ std::string memory_text(const ooc::Stats& pass) {
   return text;
 }
 
-/// Returns the options of a run's passes that decide how it reads.
-ooc::PassOptions wanted_of(const RunSettings& settings) {
-  return {.checksum = settings.checksum, .checkpoint = settings.checkpoint};
-}
-
 /// Returns the facts. Empty for a dataset without elements.
 std::vector<FactRow> rows_of(const Explanation& explanation) {
   const ooc::Stats& pass = explanation.pass;
@@ -139,8 +134,13 @@ Explanation with_sharers(Explanation explanation) {
 
 /// Adds the purpose of a first pass.
 Explanation with_first_pass(Explanation explanation, const ooc::HistogramOptions& options) {
+  const std::size_t passes = explanation.pass.outcome.passes;
   explanation.why_passes =
-      options.bins.rule()
+      passes > 2 ? fmt::format(
+                       "{} passes: all but the last find the range and the quartiles, by which the "
+                       "rule gives the number of bins",
+                       passes)
+      : options.bins.rule()
           ? "two passes: the first finds the range and the number of the bins, which the rule gives"
           : "two passes: the first finds the range of the bins, which --range would give";
   return explanation;
@@ -157,6 +157,10 @@ void require_usable(std::span<const DeviceName> devices) {
     throw ooc::Error(ooc::ErrorKind::device, "no usable GPU: " + why,
                      {.hint = "ooc-run doctor says what is missing; or use --device cpu"});
   }
+}
+
+ooc::PassOptions wanted_of(const RunSettings& settings) {
+  return {.checksum = settings.checksum, .checkpoint = settings.checkpoint};
 }
 
 Explanation explain_run(const RunSettings& settings, const Task& task,
@@ -244,21 +248,6 @@ Explanation explain_distinct(const RunSettings& settings, const ooc::Source& sou
                              const ooc::DistinctOptions& options) {
   return explain_run(settings, distinct_task(source), [&](ooc::DeviceKind device) {
     return ooc::dry_run_distinct(settings.options, device, source, options, wanted_of(settings));
-  });
-}
-
-Explanation explain_convert(const RunSettings& settings, const ooc::Source& source,
-                            const ooc::Target& target) {
-  return explain_run(settings, convert_task(source), [&](ooc::DeviceKind device) {
-    return ooc::dry_run_convert(settings.options, device, source, target, wanted_of(settings));
-  });
-}
-
-Explanation explain_split(const RunSettings& settings, const ooc::Source& source,
-                          const ooc::SplitRule& rule, std::span<const ooc::Target> targets) {
-  return explain_run(settings, split_task(source), [&](ooc::DeviceKind device) {
-    return ooc::dry_run_split_by(settings.options, device, rule, source, targets,
-                                 wanted_of(settings));
   });
 }
 

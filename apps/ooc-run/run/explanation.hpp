@@ -7,7 +7,6 @@
 #include <ooc/histogram.hpp>
 #include <ooc/quantile.hpp>
 #include <ooc/source.hpp>
-#include <ooc/split_by.hpp>
 #include <ooc/target.hpp>
 #include <ooc/top.hpp>
 #include <optional>
@@ -36,12 +35,15 @@ struct Explanation {
   std::optional<Prediction> prediction;
 };
 
+/// Returns the options of a run's passes that decide how it reads.
+ooc::PassOptions wanted_of(const RunSettings& settings);
+
 /// Chooses the device and explains a run on it. `dry_run`: the library's dry run on a device.
 /// Throws the Error that the run would throw before it reads.
 Explanation explain_run(const RunSettings& settings, const Task& task,
                         const std::function<ooc::Stats(ooc::DeviceKind)>& dry_run);
 
-// The same for each built-in operator.
+// The same for each built-in operator that folds.
 
 Explanation explain_histogram(const RunSettings& settings, const ooc::Source& source,
                               const ooc::HistogramOptions& options);
@@ -58,10 +60,6 @@ Explanation explain_top(const RunSettings& settings, const ooc::Source& source,
                         const ooc::TopOptions& options);
 Explanation explain_distinct(const RunSettings& settings, const ooc::Source& source,
                              const ooc::DistinctOptions& options);
-Explanation explain_convert(const RunSettings& settings, const ooc::Source& source,
-                            const ooc::Target& target);
-Explanation explain_split(const RunSettings& settings, const ooc::Source& source,
-                          const ooc::SplitRule& rule, std::span<const ooc::Target> targets);
 
 /// Throws Error(device) if one of these devices is a GPU that is not usable.
 void require_usable(std::span<const DeviceName> devices);

@@ -73,12 +73,12 @@ std::vector<std::string> without_repetitions(const std::vector<std::string>& sen
 }
 
 /// Throws Error(bad_input) if the files hold structs.
-void require_elements(const ooc::Source& source, const ooc::Format& format) {
+void require_elements(const ooc::Source& source) {
   if (!source.type() || !source.type()->is_struct()) return;
   throw ooc::Error(
       ooc::ErrorKind::bad_input,
       fmt::format("{}: holds structs {}", source.name(), ooc::code_of(*source.type())),
-      {.why = "this command takes elements of one type", .hint = field_hint(source, format)});
+      {.why = "this command takes elements of one type", .hint = field_hint(source)});
 }
 
 /// Returns the error for an incomplete check, which implies nothing about the result.
@@ -106,7 +106,7 @@ ooc::Source open_input(const RunSettings& settings, const Interrupt& interrupt) 
   auto stream = is_standard ? ooc::read_descriptor(STDIN_FILENO, "standard input")
                             : ooc::detail::read_pipe(name);
   ooc::Source source = ooc::open(std::move(stream), settings.format, interrupt.token());
-  require_elements(source, settings.format);
+  require_elements(source);
   return source;
 }
 
@@ -117,7 +117,17 @@ ooc::Source open_numbers(const RunSettings& settings) {
 ooc::Source open_numbers(std::span<const std::string> files, const RunSettings& settings) {
   ooc::Source source = ooc::open(files_of(files), settings.format);
   if (source.is_produced()) refuse_of_streams(settings, source.name());
-  require_elements(source, settings.format);
+  require_elements(source);
+  return source;
+}
+
+ooc::Source open_records(const RunSettings& settings) {
+  ooc::Source source = ooc::open(files_of(settings.files), settings.format);
+  const std::uint64_t columns = source.columns().value_or(1);
+  if (columns > 1 && settings.format.skip % columns != 0) {
+    refuse_usage("--skip does not leave out whole rows",
+                 fmt::format("each has {} elements: leave out a multiple of that", columns));
+  }
   return source;
 }
 

@@ -26,6 +26,9 @@ namespace ooc_run {
 ooc::Source open_numbers(std::span<const std::string> files, const RunSettings& settings);
 ooc::Source open_numbers(const RunSettings& settings);  // all files of the settings
 
+/// Opens the files as one dataset of numbers or structs, of which --skip leaves out whole rows.
+ooc::Source open_records(const RunSettings& settings);
+
 /// Like open_numbers(), but the only file may be a stream: standard input, named "-", or a pipe.
 /// Waits for its first bytes, or until the user interrupts the run.
 ooc::Source open_input(const RunSettings& settings, const Interrupt& interrupt);

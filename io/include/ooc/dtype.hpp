@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -128,11 +129,17 @@ struct Field {
   std::size_t offset = 0;                 ///< in the struct (bytes)
   std::size_t count = 1;                  ///< of elements
   bool is_bool = false;                   ///< u1 in which any byte but 0 stands for 1
+  std::string npy_kind{};  ///< its type in a .npy file, if it says more: "S5", "M8[ns]"
+  std::vector<std::uint64_t> npy_shape{};  ///< its shape in a .npy file
 
   /// Returns the size of all its elements (bytes).
   std::size_t bytes() const { return size_of(element) * count; }
 
-  friend bool operator==(const Field&, const Field&) = default;
+  /// True if both have the same name, numbers and place.
+  friend bool operator==(const Field& a, const Field& b) {
+    return std::tie(a.name, a.element, a.swapped, a.offset, a.count, a.is_bool) ==
+           std::tie(b.name, b.element, b.swapped, b.offset, b.count, b.is_bool);
+  }
 };
 
 /// The type of a dataset: an element type and its byte order in the file or, if there are fields, a

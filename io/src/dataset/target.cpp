@@ -145,6 +145,22 @@ std::string python_string(const std::string& name) {
   return quote + name + quote;
 }
 
+std::string npy_code_of(const Field& field) {
+  if (field.is_bool) return "|b1";
+  const std::string code = code_of(DType{field.element, field.swapped});
+  return field.npy_kind.empty() ? code : code.front() + field.npy_kind;
+}
+
+/// Returns the shape of a field as it follows its code: "", or ", (3, 2,)".
+std::string npy_shape_of(const Field& field) {
+  std::vector<std::uint64_t> shape = field.npy_shape;
+  if (shape.empty() && field.npy_kind.empty() && field.count != 1) shape = {field.count};
+  if (shape.empty()) return {};
+  std::string text = ", (";
+  for (const std::uint64_t length : shape) text += std::to_string(length) + ",";
+  return text + ")";
+}
+
 /// Returns the type as NumPy writes it: a code or, for a struct, a list of its fields. Padding is a
 /// field without a name.
 std::string descr_of(const DType& type) {
@@ -157,9 +173,8 @@ std::string descr_of(const DType& type) {
   };
   for (const Field& field : type.fields) {
     pad_to(field.offset);
-    const std::string code = code_of(DType{field.element, field.swapped});
-    const std::string shape = field.count == 1 ? "" : ", (" + std::to_string(field.count) + ",)";
-    add("(" + python_string(field.name) + ", '" + code + "'" + shape + ")");
+    add("(" + python_string(field.name) + ", '" + npy_code_of(field) + "'" + npy_shape_of(field) +
+        ")");
     end = field.offset + field.bytes();
   }
   pad_to(type.struct_bytes);

@@ -25,7 +25,9 @@ inline constexpr std::size_t max_bins = std::size_t{1} << 20;  ///< largest numb
 enum class BinRule {
   sqrt,     ///< the square root of n
   sturges,  ///< log2(n) + 1
-  scott     ///< bins of the width 3.49 * (standard deviation) / cbrt(n)
+  scott,    ///< bins of the width 3.49 * (standard deviation) / cbrt(n)
+  fd,  ///< bins of the width 2 * (distance of the quartiles) / cbrt(n), of Freedman and Diaconis
+  automatic  ///< as `fd`, but at least as many as `sturges` and at most twice as many as `sqrt`
 };
 
 /// How many bins a histogram has: a number, or a rule.

@@ -10,6 +10,7 @@
 #include <ooc/dtype.hpp>
 #include <ooc/error.hpp>
 #include <ooc/filter.hpp>
+#include <ooc/filter_by.hpp>
 #include <ooc/fold.hpp>
 #include <ooc/histogram.hpp>
 #include <ooc/map.hpp>

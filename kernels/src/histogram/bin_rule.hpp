@@ -2,6 +2,7 @@
 
 #include <ooc/dtype.hpp>
 #include <ooc/histogram.hpp>
+#include <ooc/quantile.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +19,11 @@ struct Sample {
   double lowest, highest;
   double stddev;  // of the population; for BinRule::scott
   bool of_integers;
+  double iqr = 0;  // the distance of the quartiles; for BinRule::fd and automatic
 };
+
+/// True if a rule needs the quartiles.
+bool needs_quartiles(const HistogramOptions& options);
 
 /// Returns the number of bins that a rule gives, which may be more than max_bins. 1 if all values
 /// are equal, or if bins would have no width.
@@ -27,6 +32,9 @@ double bins_by(BinRule rule, const Sample& sample);
 /// Returns the number of bins of a histogram of so many elements, to size the memory of a pass. If
 /// a rule determines it, returns its likely value for finite values, at most max_bins.
 std::size_t likely_bins(const HistogramOptions& options, ElementType type, std::uint64_t elements);
+
+/// Returns the options of the search for the quartiles.
+QuantileOptions quartiles();
 
 /// True for types of integers.
 bool are_integers(ElementType type);

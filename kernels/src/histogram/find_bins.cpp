@@ -14,6 +14,7 @@
 
 #include "histogram/bin_rule.hpp"
 #include "histogram/count.hpp"
+#include "histogram/count_keys.hpp"
 
 namespace ooc::detail::binning {
 
@@ -63,23 +64,29 @@ struct Survey {
   std::uint64_t elements = 0;
   Extremes extremes{};
   std::optional<double> stddev{};  // of the values that are not NaN, if a rule needs it
+  std::optional<double> iqr{};     // the distance of the quartiles of these, if a rule needs it
 
   std::uint64_t infinite() const {
     return extremes.negative_infinities + extremes.positive_infinities;
   }
 };
 
-/// Throws Error(bad_input) unless there is the standard deviation that a rule needs.
-void require_deviation(const Survey& survey, const std::filesystem::path& path) {
-  if (survey.stddev && std::isfinite(*survey.stddev)) return;
+/// Throws Error(bad_input) unless there is the spread of values that a rule needs.
+void require_spread(BinRule rule, const Survey& survey, const std::filesystem::path& path) {
+  const bool is_scott = rule == BinRule::scott;
   const std::uint64_t infinite = survey.infinite();
+  const auto& spread = is_scott ? survey.stddev : survey.iqr;
+  if (spread && std::isfinite(*spread) && (is_scott || infinite == 0)) return;
   throw Error(
       ErrorKind::bad_input,
-      "the rule scott needs the standard deviation, which the data does not have",
+      "the rule " + std::string(name_of(rule)) + " needs the " +
+          (is_scott ? "standard deviation" : "quartiles of finite values") +
+          ", which the data does not have",
       details_of(path,
-                 infinite == 0 ? "the squares of values overflow double precision"
-                               : std::to_string(infinite) +
-                                     (infinite == 1 ? " value is" : " values are") + " infinite",
+                 infinite != 0 ? std::to_string(infinite) +
+                                     (infinite == 1 ? " value is" : " values are") + " infinite"
+                 : is_scott ? "the squares of values overflow double precision"
+                            : "their distance overflows double precision",
                  "", {{RemedyAction::set, "HistogramOptions::bins"}}));
 }
 
@@ -88,14 +95,16 @@ void require_deviation(const Survey& survey, const std::filesystem::path& path) 
 std::size_t number_of_bins(const Survey& survey, BinCount wanted, ElementType type,
                            const std::filesystem::path& path) {
   if (!wanted.rule()) return wanted.number();
-  if (*wanted.rule() == BinRule::scott) require_deviation(survey, path);
+  const bool by_spread = *wanted.rule() != BinRule::sqrt && *wanted.rule() != BinRule::sturges;
+  if (by_spread) require_spread(*wanted.rule(), survey, path);
   const Extremes& extremes = survey.extremes;
   const double bins =
       bins_by(*wanted.rule(), {.count = survey.elements - extremes.nan - survey.infinite(),
                                .lowest = extremes.lowest,
                                .highest = extremes.highest,
                                .stddev = survey.stddev.value_or(0),
-                               .of_integers = are_integers(type)});
+                               .of_integers = are_integers(type),
+                               .iqr = survey.iqr.value_or(0)});
   if (bins <= max_bins) return static_cast<std::size_t>(bins);
   constexpr double most_shown = 1e30;
   throw Error(ErrorKind::bad_input,
@@ -244,6 +253,26 @@ class ChooseBins : public SurveyValues<T> {
   std::filesystem::path path_;  // for errors
 };
 
+/// Looks at all values: once, and as often as the search for quartiles takes if a rule needs these.
+/// Returns nothing if a pass was stopped.
+template <class T>
+std::optional<Survey> survey_of(Passes& passes, const Source& source,
+                                const HistogramOptions& options) {
+  const SurveyValues<T> values(options, source.elements());
+  if (!needs_quartiles(options)) {
+    const auto [survey] = passes.fold(std::tuple(values));
+    return passes.is_stopped() ? std::nullopt : std::optional(survey);
+  }
+  quantiles::Search search(source.element(), quartiles());
+  auto [survey, counts] = passes.fold(std::tuple(values, quantiles::next_pass<T>(search)));
+  const auto fold = [&](const auto& operators) { return passes.fold(operators); };
+  if (!quantiles::find_all<T>(search, passes, std::move(counts), fold)) return {};
+  const Quantiles found = search.result();
+  const Scalar &low = found.quantiles[0].value, &high = found.quantiles[1].value;
+  if (low.has_value()) survey.iqr = high.value() - low.value();
+  return survey;
+}
+
 /// Returns the default range of a type with few values, which contains all of them.
 std::optional<Range> range_of_type(ElementType type, const HistogramOptions& options) {
   if (options.logarithmic || options.bins.rule()) return {};
@@ -274,6 +303,12 @@ std::optional<Bins> known_bins(ElementType type, const HistogramOptions& options
 }
 
 void require_unknown_bins(ElementType type, const HistogramOptions& options) {
+  if (needs_quartiles(options)) {
+    throw Error(ErrorKind::usage,
+                "the rules fd and auto need quartiles, which sections do not have",
+                {.why = "those of all values take further passes",
+                 .hint = "give a number of bins, or another rule"});
+  }
   if (!are_known(type, options)) return;
   throw Error(ErrorKind::usage, "these bins do not depend on the data",
               {.hint = "call collect_histogram()"});
@@ -296,9 +331,9 @@ std::optional<ChosenBins> find_bins(Passes& passes, const Source& source,
                                     const HistogramOptions& options) {
   if (source.is_produced()) throw read_once(source, options);
   return ooc::visit(source.element(), [&]<class T>(std::type_identity<T>) {
-    const auto [survey] = passes.fold(std::tuple(SurveyValues<T>(options, source.elements())));
-    if (passes.is_stopped()) return std::optional<ChosenBins>{};
-    return std::optional(bins_over(survey, options, source.element(), path_of(source)));
+    const std::optional<Survey> survey = survey_of<T>(passes, source, options);
+    if (!survey) return std::optional<ChosenBins>{};
+    return std::optional(bins_over(*survey, options, source.element(), path_of(source)));
   });
 }
 

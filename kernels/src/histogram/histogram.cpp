@@ -136,7 +136,8 @@ template class CountBins<double>;
 template class CountBins<BFloat16>;
 
 std::size_t histogram_passes(ElementType type, const HistogramOptions& options) {
-  return binning::known_bins(type, options) ? 1 : 2;
+  if (binning::known_bins(type, options)) return 1;
+  return 1 + (binning::needs_quartiles(options) ? quantile_passes(type, binning::quartiles()) : 1);
 }
 
 std::size_t histogram_passes(const Source& source, const HistogramOptions& options) {

@@ -9,19 +9,14 @@
 #include <utility>
 
 #include "base/dry_run_passes.hpp"
-#include "quantile/count_keys.hpp"
-#include "quantile/search.hpp"
+#include "histogram/count_keys.hpp"
+#include "histogram/search.hpp"
 
 namespace ooc {
 
 using namespace detail;
 
 namespace {
-
-template <class T>
-quantiles::CountKeys<T> next_pass(const quantiles::Search& search) {
-  return {search.ranges(), search.most_bins()};
-}
 
 /// Throws Error(usage) if the source can be read only once, but has to be read several times.
 void require_passes(const Source& source, std::size_t passes) {
@@ -45,19 +40,13 @@ Result<std::optional<std::tuple<Quantiles, ResultOf<Others>...>>> find_beside(
     const bool is_last = search.is_last_pass() || source.is_empty();
     return is_last ? passes.fold_last(operators) : passes.fold(operators);
   };
-  auto first = fold(std::tuple(next_pass<T>(search), others...));
-  QuantileCounts counts = std::get<0>(std::move(first));
-  while (!passes.is_stopped()) {
-    search.take(counts);
-    if (search.is_complete()) {
-      return {std::apply(
-                  [&](const auto& /*counts*/, auto&... found) {
-                    return std::tuple(search.result(), std::move(found)...);
-                  },
-                  first),
-              passes.stats()};
-    }
-    std::tie(counts) = fold(std::tuple(next_pass<T>(search)));
+  auto first = fold(std::tuple(quantiles::next_pass<T>(search), others...));
+  if (quantiles::find_all<T>(search, passes, std::get<0>(std::move(first)), fold)) {
+    return {
+        std::apply([&](const auto& /*counts*/,
+                       auto&... found) { return std::tuple(search.result(), std::move(found)...); },
+                   first),
+        passes.stats()};
   }
   Stats stats = passes.stats();
   stats.outcome.records = stats.outcome.bytes = 0;
@@ -125,13 +114,13 @@ Result<PartialResult<QuantileCounts>> QuantileSearch::collect(Coordinator& coord
                                                               const Source& section,
                                                               const PassOptions& wanted) const {
   return visit(section.element(), [&]<class T>(std::type_identity<T>) {
-    return ooc::collect(coordinator, next_pass<T>(*search_), section, wanted);
+    return ooc::collect(coordinator, quantiles::next_pass<T>(*search_), section, wanted);
   });
 }
 
 PartialResult<QuantileCounts> QuantileSearch::load(std::span<const std::byte> saved) const {
   return visit(search_->type(), [&]<class T>(std::type_identity<T>) {
-    return load_part(next_pass<T>(*search_), saved);
+    return load_part(quantiles::next_pass<T>(*search_), saved);
   });
 }
 

@@ -4,6 +4,8 @@
 #include <ooc/device.hpp>
 #include <ooc/dtype.hpp>
 
+#include <array>
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -34,13 +36,26 @@ struct KeyEdges {
   std::uint16_t below = 0;          // edges that no value is below
 };
 
-/// Where the integer of a record is that names its output.
-struct ColumnPlace {
-  std::uint8_t bytes;  // of the integer
-  bool is_signed;
-  bool swapped;           // it does not have this machine's byte order
-  std::uint64_t offset;   // in the record (bytes)
-  std::uint16_t outputs;  // that exist
+/// Where the value of a record is that its output depends on.
+struct ValuePlace {
+  ElementType type;
+  bool swapped = false;      // it does not have this machine's byte order
+  std::uint64_t offset = 0;  // in the record (bytes)
+};
+
+/// An integer in each record is the number of its output.
+struct NumberPlace {
+  ValuePlace place;
+  std::uint16_t outputs = 0;  // that exist
+};
+
+/// Records whose value is in a range have output `inside`, which is 0 or 1, and all others have the
+/// other one.
+struct KeyRange {
+  ValuePlace place;
+  std::uint64_t least = 0;     // the bits of a Key
+  std::uint64_t greatest = 0;  // the same; no value is in the range if it is below `least`
+  std::uint16_t inside = 0;
 };
 
 /// Random outputs.
@@ -49,7 +64,7 @@ struct RandomOutputs {
   std::uint16_t outputs;
 };
 
-using Choice = std::variant<KeyEdges, ColumnPlace, RandomOutputs>;
+using Choice = std::variant<KeyEdges, NumberPlace, KeyRange, RandomOutputs>;
 
 /// Records of a step that are to be assigned.
 struct ChosenRecords {
@@ -58,6 +73,15 @@ struct ChosenRecords {
   std::uint64_t first;  // index of the first one in the source
   std::size_t count;
 };
+
+template <class T>
+constexpr Key<T> key_of(T value) {
+  if constexpr (is_floating<T>) {
+    return to_double(value);
+  } else {
+    return value;
+  }
+}
 
 /// Finds the output of an element by a search among edges.
 template <class T>
@@ -90,32 +114,56 @@ struct ByEdges {
     return static_cast<std::uint16_t>(below + found + passed);
   }
 
-  static constexpr Key<T> key_of(T value) {
-    if constexpr (is_floating<T>) {
-      return to_double(value);
-    } else {
-      return value;
-    }
-  }
   static constexpr bool is_below(Key<T> key, Key<T> edge) { return key < edge; }  // not NaN
 };
 
-/// Reads the output of a record from one of its integers.
-struct ByColumn {
-  const std::byte* data;
+/// The values of records that are values of this machine.
+template <class T>
+struct ElementValue {
+  const T* values;
+
+  constexpr T operator()(std::size_t index) const { return values[index]; }
+};
+
+/// The values of records that may lie anywhere in these, in any byte order.
+template <class T>
+struct FieldValue {
+  const std::byte* first;
   std::size_t record_bytes;
-  ColumnPlace place;
+  bool swapped;
+
+  constexpr T operator()(std::size_t index) const {
+    const std::byte* const field = first + index * record_bytes;
+    std::array<std::byte, sizeof(T)> bytes{};
+    for (std::size_t i = 0; i < sizeof(T); ++i) {
+      bytes[i] = field[swapped ? sizeof(T) - 1 - i : i];
+    }
+    return std::bit_cast<T>(bytes);
+  }
+};
+
+template <class T>
+struct ByNumber {
+  FieldValue<T> value_at;
+  std::uint16_t outputs;
 
   constexpr std::uint16_t operator()(std::size_t index) const {
-    const std::byte* const integer = data + index * record_bytes + place.offset;
-    std::uint64_t value = 0;
-    for (unsigned i = 0; i < place.bytes; ++i) {  // from the highest byte on
-      const unsigned at = place.swapped ? i : place.bytes - 1u - i;
-      value = value << 8 | static_cast<std::uint64_t>(integer[at]);
-    }
-    const bool is_negative = place.is_signed && value >> (8 * place.bytes - 1) != 0;
-    const bool exists = !is_negative && value < place.outputs;
+    const T value = value_at(index);
+    const bool exists = !std::cmp_less(value, 0) && std::cmp_less(value, outputs);
     return exists ? static_cast<std::uint16_t>(value) : no_output;
+  }
+};
+
+template <class T, class ValueAt>
+struct ByRange {
+  ValueAt value_at;
+  Key<T> least, greatest;
+  std::uint16_t inside;
+
+  constexpr std::uint16_t operator()(std::size_t index) const {
+    const Key<T> key = key_of(value_at(index));
+    const bool is_inside = key >= least && key <= greatest;  // not NaN
+    return static_cast<std::uint16_t>(is_inside ? inside : 1 - inside);
   }
 };
 
@@ -129,6 +177,21 @@ struct AtRandom {
   }
 };
 
+template <class T, class Call>
+void with_range(const KeyRange& range, const ChosenRecords& records, Call&& call) {
+  const auto least = std::bit_cast<Key<T>>(range.least);
+  const auto greatest = std::bit_cast<Key<T>>(range.greatest);
+  const std::byte* const first = records.data + range.place.offset;
+  const bool is_aligned = reinterpret_cast<std::uintptr_t>(first) % alignof(T) == 0;
+  if (is_aligned && records.record_bytes == sizeof(T) && !range.place.swapped) {
+    const ElementValue<T> value_at{reinterpret_cast<const T*>(first)};
+    call(ByRange<T, ElementValue<T>>{value_at, least, greatest, range.inside});
+  } else {
+    const FieldValue<T> value_at{first, records.record_bytes, range.place.swapped};
+    call(ByRange<T, FieldValue<T>>{value_at, least, greatest, range.inside});
+  }
+}
+
 /// Calls `call` with what says the output of each record. `edges`: the keys of KeyEdges, in the
 /// memory of the device.
 template <class Call>
@@ -140,8 +203,16 @@ void with_choice(const Choice& choice, const ChosenRecords& records, const std::
                       reinterpret_cast<const Key<T>*>(edges),
                       static_cast<std::uint32_t>(by_edges->keys.size()), by_edges->below});
     });
-  } else if (const auto* const column = std::get_if<ColumnPlace>(&choice)) {
-    call(ByColumn{records.data, records.record_bytes, *column});
+  } else if (const auto* const number = std::get_if<NumberPlace>(&choice)) {
+    visit(number->place.type, [&]<class T>(std::type_identity<T>) {
+      if constexpr (!is_floating<T>) {
+        const std::byte* const first = records.data + number->place.offset;
+        call(ByNumber<T>{{first, records.record_bytes, number->place.swapped}, number->outputs});
+      }
+    });
+  } else if (const auto* const range = std::get_if<KeyRange>(&choice)) {
+    visit(range->place.type,
+          [&]<class T>(std::type_identity<T>) { with_range<T>(*range, records, call); });
   } else {
     call(AtRandom{records.first, std::get<RandomOutputs>(choice)});
   }
@@ -153,5 +224,11 @@ void assign_cpu(const Choice& choice, const ChosenRecords& records, std::uint16_
 /// Enqueues the same for device memory.
 void assign_cuda(Stream& stream, const Choice& choice, const ChosenRecords& records,
                  std::uint16_t* outputs);
+
+/// Writes `first` and the integers that follow it to `numbers`, in host memory.
+void number_cpu(std::uint64_t first, std::size_t count, std::int64_t* numbers);
+
+/// Enqueues the same for device memory.
+void number_cuda(Stream& stream, std::uint64_t first, std::size_t count, std::int64_t* numbers);
 
 }  // namespace ooc::detail::splitting

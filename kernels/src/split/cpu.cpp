@@ -1,6 +1,7 @@
 #include "split/choice.hpp"
 
 #include <array>
+#include <numeric>
 
 namespace ooc::detail::splitting {
 
@@ -19,8 +20,7 @@ void assign(const ByEdges<T>& output_of, std::size_t begin, std::size_t end,
   for (; end - begin >= several; begin += several) {
     std::array<Key<T>, several> keys;
     std::array<std::uint32_t, several> found{};
-    for (std::size_t i = 0; i < several; ++i)
-      keys[i] = output_of.key_of(output_of.values[begin + i]);
+    for (std::size_t i = 0; i < several; ++i) keys[i] = key_of(output_of.values[begin + i]);
     for (std::uint32_t left = output_of.count; left > 1; left -= left / 2) {
       for (std::size_t i = 0; i < several; ++i) {
         found[i] = output_of.nearer(found[i], left / 2, keys[i]);
@@ -40,6 +40,10 @@ void assign_cpu(const Choice& choice, const ChosenRecords& records, std::uint16_
   const std::uint64_t* const edges = by_edges != nullptr ? by_edges->keys.data() : nullptr;
   with_choice(choice, records, edges,
               [&](const auto& output_of) { assign(output_of, 0, records.count, outputs); });
+}
+
+void number_cpu(std::uint64_t first, std::size_t count, std::int64_t* numbers) {
+  std::iota(numbers, numbers + count, static_cast<std::int64_t>(first));
 }
 
 }  // namespace ooc::detail::splitting

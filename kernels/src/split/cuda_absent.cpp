@@ -9,4 +9,8 @@ void assign_cuda(Stream&, const Choice&, const ChosenRecords&, std::uint16_t*) {
   refuse_cuda();
 }
 
+void number_cuda(Stream&, std::uint64_t, std::size_t, std::int64_t*) {
+  refuse_cuda();
+}
+
 }  // namespace ooc::detail::splitting

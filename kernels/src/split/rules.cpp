@@ -78,47 +78,35 @@ KeyEdges keys_of(const std::vector<Scalar>& edges) {
   return keys;
 }
 
+void require_numbers(const Source& source, const std::string& why, const std::string& hint) {
+  if (!source.type() || !source.type()->is_struct()) return;
+  throw Error(ErrorKind::bad_input, source.name() + ": holds structs " + code_of(*source.type()),
+              {.why = why, .hint = hint});
+}
+
 Choice choice_by_value(const SplitByValue& rule, const Source& source, std::size_t outputs) {
   check_edges(rule.edges, outputs);
-  if (source.type() && source.type()->is_struct()) {
-    throw Error(ErrorKind::bad_input, source.name() + ": holds structs " + code_of(*source.type()),
-                {.why = "numbers are compared with the edges",
-                 .hint = "split it by one of its fields, if that is an integer"});
-  }
+  require_numbers(source, "numbers are compared with the edges",
+                  "split it by one of its fields, if that is an integer");
   return visit(source.element(),
                [&]<class T>(std::type_identity<T>) -> Choice { return keys_of<T>(rule.edges); });
 }
 
-bool is_integer(ElementType element) {
-  return visit(element, []<class T>(std::type_identity<T>) { return !is_floating<T>; });
-}
-
-Error no_integer(const Source& source, const std::string& column, const std::string& code) {
-  return {ErrorKind::usage,
-          source.name() + ": " + column + " is " + code + ", which is no integer",
-          {.why = "the number of an output is an integer"}};
-}
-
-ColumnPlace place_of(ElementType element, bool swapped, std::uint64_t offset) {
-  const bool is_signed =
-      visit(element, []<class T>(std::type_identity<T>) { return std::is_signed_v<T>; });
-  return {static_cast<std::uint8_t>(size_of(element)), is_signed, swapped, offset, 0};
-}
-
-ColumnPlace field_place(const std::string& name, const Source& source) {
+ValuePlace field_place(const std::string& name, const Source& source) {
   const std::vector<Field>& fields = source.type()->fields;
   const auto found = std::ranges::find(fields, name, &Field::name);
   if (found == fields.end()) {
     throw Error(ErrorKind::usage, source.name() + ": has no field " + name,
                 {.hint = "its fields are those of " + code_of(*source.type())});
   }
-  if (!is_integer(found->element) || found->count != 1) {
-    throw no_integer(source, "the field " + name, code_of(*found));
+  if (found->count != 1) {
+    throw Error(ErrorKind::usage, source.name() + ": the field " + name + " is " + code_of(*found) +
+                                      ", which is no single number");
   }
-  return place_of(found->element, found->swapped, found->offset);
+  return {found->element, found->swapped, found->offset};
 }
 
-ColumnPlace column_place(const std::string& text, const Source& source) {
+ValuePlace column_place(const std::string& text, const Source& source) {
   const std::uint64_t columns = source.columns().value_or(1);
   std::uint64_t column = 0;
   const char* const end = text.data() + text.size();
@@ -130,18 +118,107 @@ ColumnPlace column_place(const std::string& text, const Source& source) {
                  : columns == 1 ? "its only column is 0"
                                 : "columns are numbered from 0 to " + std::to_string(columns - 1)});
   }
-  if (!is_integer(source.element())) {
-    throw no_integer(source, "column " + text, code_of(source.type().value_or(DType{})));
-  }
-  return place_of(source.element(), false, column * size_of(source.element()));
+  return {source.element(), false, column * size_of(source.element())};
+}
+
+bool has_fields(const Source& source) {
+  return source.type() && source.type()->is_struct();
+}
+
+ValuePlace place_of(const std::string& column, const Source& source) {
+  return has_fields(source) ? field_place(column, source) : column_place(column, source);
 }
 
 Choice choice_by_column(const SplitByColumn& rule, const Source& source, std::size_t outputs) {
-  const bool has_fields = source.type() && source.type()->is_struct();
-  ColumnPlace place =
-      has_fields ? field_place(rule.column, source) : column_place(rule.column, source);
-  place.outputs = static_cast<std::uint16_t>(outputs);
-  return place;
+  const ValuePlace place = place_of(rule.column, source);
+  const bool is_integer =
+      visit(place.type, []<class T>(std::type_identity<T>) { return !is_floating<T>; });
+  if (!is_integer) {
+    throw Error(ErrorKind::usage,
+                source.name() + (has_fields(source) ? ": the field " : ": column ") + rule.column +
+                    " is " + std::string(name_of(place.type)) + ", which is no integer",
+                {.why = "the number of an output is an integer"});
+  }
+  return NumberPlace{place, static_cast<std::uint16_t>(outputs)};
+}
+
+/// Returns the least key of a range that begins at `end`. For a floating type, NaN stands for a
+/// range that is empty.
+template <class T>
+auto least_key(const RangeEnd& end) {
+  const Scalar& value = end.value;
+  if constexpr (is_floating<T>) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const double key = raised_double(value);
+    const bool is_exact = !value.is_integer() || integer_of(key) == std::get<int128>(value);
+    if (end.is_included || !is_exact) return key;
+    return key == infinity ? std::numeric_limits<double>::quiet_NaN()
+                           : std::nextafter(key, infinity);
+  } else {
+    const int128 key = raised(value);
+    const bool is_exact = value.is_integer() || std::floor(value.value()) == value.value();
+    return end.is_included || !is_exact ? key : key + 1;
+  }
+}
+
+RangeEnd negated(const RangeEnd& end) {
+  const auto* const integer = std::get_if<int128>(&end.value);
+  return {integer != nullptr ? Scalar(-*integer) : Scalar(-end.value.value()), end.is_included};
+}
+
+template <class T>
+KeyRange range_of(const FilterByRange& rule, ValuePlace place) {
+  KeyRange range{place};
+  if constexpr (is_floating<T>) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const double least = rule.lower ? least_key<T>(*rule.lower) : -infinity;
+    const double greatest = rule.upper ? -least_key<T>(negated(*rule.upper)) : infinity;
+    range.least = std::bit_cast<std::uint64_t>(least);
+    range.greatest = std::bit_cast<std::uint64_t>(greatest);
+  } else {
+    const int128 lowest = std::numeric_limits<T>::lowest(), highest = std::numeric_limits<T>::max();
+    const int128 least = rule.lower ? std::max(least_key<T>(*rule.lower), lowest) : lowest;
+    const int128 greatest =
+        rule.upper ? std::min(-least_key<T>(negated(*rule.upper)), highest) : highest;
+    const bool is_empty = least > greatest;
+    range.least = static_cast<std::uint64_t>(is_empty ? int128{1} : least);
+    range.greatest = static_cast<std::uint64_t>(is_empty ? int128{0} : greatest);
+  }
+  return range;
+}
+
+void check_end(const std::optional<RangeEnd>& end) {
+  if (!end || (end->value.has_value() && !std::isnan(end->value.value()))) return;
+  throw Error(ErrorKind::usage, "an end of a range is " + to_string(end->value),
+              {.why = "no value is above or below it"});
+}
+
+Choice choice_by_range(const FilterByRange& rule, const Source& source) {
+  check_end(rule.lower);
+  check_end(rule.upper);
+  ValuePlace place{source.element()};
+  if (!rule.column.empty()) {
+    place = place_of(rule.column, source);
+  } else {
+    require_numbers(source, "numbers are compared with the ends of a range",
+                    "filter it by one of its fields");
+  }
+  return visit(place.type,
+               [&]<class T>(std::type_identity<T>) -> Choice { return range_of<T>(rule, place); });
+}
+
+Choice choice_by_mask(const Source& mask) {
+  require_numbers(mask, "a mask has a number for each record", "use one of its fields");
+  const RangeEnd zero{int128{0}};
+  return visit(mask.element(), [&]<class T>(std::type_identity<T>) -> Choice {
+    KeyRange range = range_of<T>({.lower = zero, .upper = zero}, {mask.element()});
+    range.inside = 1;
+    return range;
+  });
+}
+
+std::string words_of(const std::optional<RangeEnd>& end, const std::string& from) {
+  return end ? " " + from + (end->is_included ? " " : " but not ") + to_string(end->value) : "";
 }
 
 }  // namespace
@@ -159,6 +236,20 @@ Choice choice_of(const SplitRule& rule, const Source& source, std::size_t output
   }
   const std::uint64_t seed = std::get<SplitAtRandom>(rule).seed;
   return RandomOutputs{RandomWords(seed), static_cast<std::uint16_t>(outputs)};
+}
+
+Choice choice_of(const FilterRule& rule, const Source& source) {
+  if (const auto* const range = std::get_if<FilterByRange>(&rule)) {
+    return choice_by_range(*range, source);
+  }
+  return choice_by_mask(*std::get<FilterByMask>(rule).mask);
+}
+
+std::string words_of(const FilterRule& rule) {
+  const auto* const range = std::get_if<FilterByRange>(&rule);
+  if (range == nullptr) return "by a mask";
+  const std::string column = range->column.empty() ? "values" : "column " + range->column;
+  return column + words_of(range->lower, "from") + words_of(range->upper, "to");
 }
 
 std::string words_of(const SplitRule& rule, std::size_t outputs) {

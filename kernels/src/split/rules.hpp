@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ooc/filter_by.hpp>
 #include <ooc/source.hpp>
 #include <ooc/split_by.hpp>
 
@@ -15,5 +16,12 @@ Choice choice_of(const SplitRule& rule, const Source& source, std::size_t output
 
 /// Describes the rule: equal texts mean that equal records go to equal outputs.
 std::string words_of(const SplitRule& rule, std::size_t outputs);
+
+/// Returns what assigns the records that fit a rule to output 0, and all others to output 1. Throws
+/// Error as filter_by().
+Choice choice_of(const FilterRule& rule, const Source& source);
+
+/// Describes the rule: equal texts mean that equal records fit, apart from masks.
+std::string words_of(const FilterRule& rule);
 
 }  // namespace ooc::detail::splitting

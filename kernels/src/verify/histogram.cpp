@@ -3,6 +3,7 @@
 #include <ooc/detail/pass/run_pass.hpp>
 #include <ooc/error.hpp>
 #include <ooc/histogram.hpp>
+#include <ooc/quantile.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -224,7 +225,8 @@ BoundedDeviation deviation_of(const Counts& seen) {
 
 /// Throws unless a rule gives the number of bins that was found. Rounding may add or remove one bin
 /// if the range is nearly a multiple of their width.
-void check_rule(const Source& source, BinRule rule, ElementType type, const Counts& seen) {
+void check_rule(const Source& source, BinRule rule, ElementType type, const Counts& seen,
+                long double iqr) {
   const auto count = static_cast<long double>(seen.finite);
   const long double range = static_cast<long double>(seen.highest) - seen.lowest;
   const bool of_integers =
@@ -236,6 +238,11 @@ void check_rule(const Source& source, BinRule rule, ElementType type, const Coun
   constexpr long double rounding = 0x1p-49L;
   long double width = range / std::sqrt(count), error = 0;
   if (rule == BinRule::sturges) width = range / (std::log2(count) + 1);
+  if (rule == BinRule::fd || rule == BinRule::automatic) {
+    const long double by_fd = 2 * iqr / std::cbrt(count);
+    const long double by_sturges = range / (std::log2(count) + 1);
+    width = rule == BinRule::fd ? by_fd : std::min(std::max(by_fd, width / 2), by_sturges);
+  }
   if (rule == BinRule::scott) {
     const auto [deviation, bound] = deviation_of(seen);
     const long double factor = std::cbrt(24 * std::sqrt(std::numbers::pi_v<long double>) / count);
@@ -249,6 +256,15 @@ void check_rule(const Source& source, BinRule rule, ElementType type, const Coun
     return;
   require_same(source, "the number of bins", int128{seen.bins.size()},
                static_cast<int128>(bins_of(width, 0)));
+}
+
+/// Returns the distance of the quartiles, which a check of their own proves.
+long double checked_iqr(Coordinator& coordinator, const Source& source, const PassOptions& wanted) {
+  const QuantileOptions options{.q = {0.25, 0.75}, .nan = NanPolicy::omit};
+  const Quantiles found = quantile(coordinator, source, options, wanted).value;
+  verify_quantile(coordinator, source, options, found, wanted);
+  const Scalar &low = found.quantiles[0].value, &high = found.quantiles[1].value;
+  return low.has_value() ? static_cast<long double>(high.value() - low.value()) : 0;
 }
 
 void check_counts(const Source& source, const Counts& seen, const Histogram& found) {
@@ -276,10 +292,12 @@ void verify_histogram(Coordinator& coordinator, const Source& source,
     return check_counts(source, {}, found);
   }
   check_shape(source, options, found);
-  const Reservation reservation = reserve(coordinator);
-  const ElementType type = source.type().value_or(DType{}).element;
   const std::optional<BinRule> rule =
       options.edges.empty() ? options.bins.rule() : std::optional<BinRule>{};
+  const bool by_quartiles = rule == BinRule::fd || rule == BinRule::automatic;
+  const long double iqr = by_quartiles ? checked_iqr(coordinator, source, wanted) : 0;
+  const Reservation reservation = reserve(coordinator);
+  const ElementType type = source.type().value_or(DType{}).element;
   std::optional<long double> center;
   if (rule == BinRule::scott) center = mean_by(found);
   const Counts nothing_seen{.edges = &found.edges,
@@ -289,7 +307,7 @@ void verify_histogram(Coordinator& coordinator, const Source& source,
   const Counts seen = visit(type, [&]<class T>(std::type_identity<T>) {
     return plain::look_at_all<T>(coordinator.options(), wanted, source, nothing_seen);
   });
-  if (rule) check_rule(source, *rule, type, seen);
+  if (rule) check_rule(source, *rule, type, seen, iqr);
   check_edges(source, options, range_for(options, type, seen), found.edges);
   check_counts(source, seen, found);
 }

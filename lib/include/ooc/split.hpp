@@ -85,7 +85,9 @@ OOC_API std::size_t split_partition(std::size_t record_bytes, std::size_t output
 OOC_API Error no_such_output(std::uint64_t record, std::size_t outputs);
 
 /// The Operation of a split. An operator that does not know the type of its records has assign()
-/// with the records of a step, without types.
+/// with the records of a step, without types. It may have two functions more: made() returns the
+/// records of a step that the outputs get instead of those of the first input, or nothing; and
+/// refuse() returns if records that are assigned to no output are left out.
 template <class Op>
 class Split final : public Operation {
  public:
@@ -121,10 +123,16 @@ class Split final : public Operation {
       call_with_inputs<typename Op::Input>(
           in, all, [&](auto... records) { op_.assign(stream, records..., outputs); });
     }
+    const Buffer made = made_by_operator(stream, in);
     const auto [data, bytes] = in.inputs.front();
-    const std::size_t record_bytes = bytes / in.count_with_margin();
+    std::size_t record_bytes = bytes / in.count_with_margin();
+    const std::byte* records = data + in.margin.before * record_bytes;
+    if (made.size() != 0) {
+      records = made.as<std::byte>();
+      record_bytes = made.size() / in.count;
+    }
     decoder_of(stream).group({.target = out.outputs.front().data,
-                              .source = data + in.margin.before * record_bytes,
+                              .source = records,
                               .record_bytes = record_bytes,
                               .count = in.count,
                               .groups = outputs.data,
@@ -134,8 +142,8 @@ class Split final : public Operation {
   void end(std::size_t /*lane*/, Stream& /*stream*/) override {}
 
   void refuse(std::uint64_t record) const override {
-    if constexpr (requires { op_.no_such_output(record); }) {
-      throw op_.no_such_output(record);
+    if constexpr (requires { op_.refuse(record); }) {
+      op_.refuse(record);
     } else {
       throw no_such_output(record, outputs_);
     }
@@ -144,12 +152,21 @@ class Split final : public Operation {
   Found<Nothing> take_part(Cover cover) { return part_without_findings(op_, std::move(cover)); }
 
  private:
+  Buffer made_by_operator(Stream& stream, const StepRecords& in) const {
+    if constexpr (requires { op_.made(stream, in); }) {
+      return op_.made(stream, in);
+    } else {
+      return {};
+    }
+  }
+
   const Op& op_;
   std::size_t outputs_;
   std::size_t partition_;
 };
 
-/// Divides the records of the first input, which are `made`. Returns their numbers.
+/// Divides the records of the first input among targets, which get records as `made` says. Returns
+/// their numbers.
 template <class Op>
 Result<std::vector<std::uint64_t>> split_inputs(Coordinator& coordinator, const Op& op,
                                                 std::span<const PassInput> inputs,
@@ -158,8 +175,9 @@ Result<std::vector<std::uint64_t>> split_inputs(Coordinator& coordinator, const 
                                                 const PassOptions& wanted) {
   require_split_targets(targets);
   const std::vector<MadeRecords> each(targets.size(), made);
-  auto written = write_all<Split<Op>>(
-      coordinator, op, inputs, {targets, each, record_bytes_of(inputs), Purpose::append}, wanted);
+  const std::size_t widest = widest_record(inputs, {&made, 1});
+  auto written = write_all<Split<Op>>(coordinator, op, inputs,
+                                      {targets, each, widest, Purpose::append}, wanted);
   return {std::move(written.appended), std::move(written.stats)};
 }
 

@@ -278,23 +278,23 @@ void describe_readers(const Engine* engine, const IoConfig& config, Stats& stats
   describe_notes(*engine, stats);
 }
 
-Stats dry_run_pass(const Options& given, DeviceKind kind, const PassInput& input,
+Stats dry_run_pass(const Options& given, DeviceKind kind, std::span<const PassInput> inputs,
                    std::span<const Output> outputs, const PassOptions& wanted, HostBytes memory,
                    const Operation* operation) {
   const Options options = bounded(given);
   const DeviceFacts device = facts_of(kind);
   const bool device_starts = !device.uses_host_cores;
-  const Source& source = input.source;
-  const Facts facts = measure_facts(device, device_starts, {&input, 1}, outputs);
-  StepNeeds needs = needs_of({&input, 1}, operation, wanted);
+  const Facts facts = measure_facts(device, device_starts, inputs, outputs);
+  StepNeeds needs = needs_of(inputs, operation, wanted);
   if (operation == nullptr) needs.memory = memory;
   const Layout layout = choose_layout(
       facts,
       {.options = options, .workers = choose_workers(options, device), .needs = std::move(needs)});
   Stats stats = describe_layout(facts, layout);
-  stats.outcome.records = source.bytes() / input.record.bytes;
-  stats.outcome.bytes = source.bytes();
-  if (source.is_produced()) {
+  const bool produced = is_produced(inputs);
+  stats.outcome.records = produced ? 0 : records_of(inputs.front());
+  for (const PassInput& input : inputs) stats.outcome.bytes += input.source.bytes();
+  if (produced) {
     stats.layout.is_produced = true;
     stats.layout.chunks = 0;
     stats.layout.threads = stats.layout.streams + 1;
@@ -304,7 +304,7 @@ Stats dry_run_pass(const Options& given, DeviceKind kind, const PassInput& input
   if (layout.plan.size() == 0) return stats;
   if (layout.writes) stats.outcome.bytes_written = layout.writes->plan.bytes();
   if (!device.reads_host_memory) stats.layout.device_bytes = layout.buffer_bytes();
-  if (!source.is_produced()) {
+  if (!produced) {
     const std::unique_ptr<Engine> reads =
         layout.reads_inline ? nullptr : tried_engine(layout.reads);
     describe_readers(reads.get(), layout.reads, stats);

@@ -34,6 +34,7 @@ from ._errors import (
 )
 from ._columns import ColumnStatistics
 from ._files import convert, matmul
+from ._filter import filter
 from ._histogram import Histogram, histogram
 from ._machine import devices, doctor
 from ._options import options
@@ -89,6 +90,7 @@ __all__ = [
     "devices",
     "distinct",
     "doctor",
+    "filter",
     "histogram",
     "matmul",
     "max",

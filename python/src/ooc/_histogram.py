@@ -85,7 +85,7 @@ def histogram(x: ArrayLike, bins: Bins = 10, range: tuple[float, float] | None =
               log: bool = False, **given: Unpack[Options]) -> Histogram:
     """Counts elements in bins, as numpy.histogram does.
 
-    bins: their number, their edges, or a rule: "sqrt", "sturges" or "scott".
+    bins: their number, their edges, or a rule: "sqrt", "sturges", "scott", "fd" or "auto".
     range: lower and upper edge. Without it, a first pass over the data finds the extremes.
     log: bins of equal width on a logarithmic scale.
 

@@ -68,7 +68,9 @@ TEST(RequestTest, BinsAreANumberOrARule) {
   EXPECT_EQ(bins("sqrt"), ooc::BinRule::sqrt);
   EXPECT_EQ(bins("sturges"), ooc::BinRule::sturges);
   EXPECT_EQ(bins("scott"), ooc::BinRule::scott);
-  for (const char* word : {"auto", "fd", "SCOTT", "", "0"}) EXPECT_THROW(bins(word), ooc::Error);
+  EXPECT_EQ(bins("fd"), ooc::BinRule::fd);
+  EXPECT_EQ(bins("auto"), ooc::BinRule::automatic);
+  for (const char* word : {"doane", "SCOTT", "", "0"}) EXPECT_THROW(bins(word), ooc::Error);
 }
 
 TEST(RequestTest, QuietShowsNoProgress) {
@@ -168,6 +170,8 @@ TEST(RequestTest, EveryCommandHasOne) {
       words = {"a", "b", "-o", "c"};
     } else if (command.name == "split") {
       words = {"x", "-o", "{}", "--edges", "1"};
+    } else if (command.name == "filter") {
+      words = {"x", "-o", "y", "--above", "1"};
     } else if (command.files == FileWords::some) {
       words = {"x"};
     }

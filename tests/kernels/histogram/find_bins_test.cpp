@@ -175,15 +175,34 @@ TEST_P(FindBinsTest, ARuleGivesTheSameBinsHoweverThePassIsDivided) {
   auto values = test::varied_values<float>(20 * tile_elements + 3);
   std::erase_if(values, [](float value) { return std::isinf(value); });
   const Source source = source_of(values);
-  for (const BinRule rule : {BinRule::sqrt, BinRule::sturges, BinRule::scott}) {
+  for (const BinRule rule : {BinRule::sqrt, BinRule::sturges, BinRule::scott, BinRule::automatic}) {
+    const std::size_t passes = histogram_passes(source, {.bins = rule});
     Coordinator alone(make_device(DeviceKind::cpu));
     const Histogram expected = histogram(alone, source, {.bins = rule}).value;
     for (const std::size_t tiles : {1, 3, 50}) {
       const auto [found, stats] = count(source, {.bins = rule}, {.chunk_bytes = tiles * 4 * 65536});
       test::expect_equal(found, expected);
-      EXPECT_EQ(stats.outcome.passes, 2u);
+      EXPECT_EQ(stats.outcome.passes, passes);
     }
   }
+}
+
+TEST_P(FindBinsTest, RulesByQuartilesGiveTheBinsOfNumPy) {
+  std::vector<double> values;
+  for (int i = 0; i < 1000; ++i) values.push_back(i < 10 ? -1000.0 * i : i);
+  const Source source = source_of(values);  // the quartiles are 249.75 and 749.25
+  EXPECT_EQ(histogram_passes(source, {.bins = BinRule::fd}), 5u);
+  EXPECT_EQ(count(source, {.bins = BinRule::fd}).value.counts.size(), 101u);
+  EXPECT_EQ(count(source, {.bins = BinRule::automatic}).value.counts.size(), 64u);
+  const Source constant = source_of(std::vector<float>{1, 1, 1, 1, 1, 1, 1, 1, 9});
+  EXPECT_EQ(count(constant, {.bins = BinRule::fd}).value.counts.size(), 1u);
+  EXPECT_EQ(count(constant, {.bins = BinRule::automatic}).value.counts.size(), 6u);
+  values.push_back(infinity);
+  expect_error(ErrorKind::bad_input, source_of(values), {.bins = BinRule::automatic});
+  expect_error(ErrorKind::bad_input, source_of(std::vector<double>{-1.5e308, 1.5e308, 0, 1}),
+               {.bins = BinRule::fd});
+  Coordinator coordinator(make_device(DeviceKind::cpu));
+  EXPECT_THROW(static_cast<void>(collect_bins(coordinator, source, {.bins = BinRule::fd})), Error);
 }
 
 TEST_P(FindBinsTest, ARuleLooksAtTheFiniteValues) {

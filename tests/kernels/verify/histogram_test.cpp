@@ -79,7 +79,8 @@ TEST_F(VerifyHistogramTest, RangesThatAreFoundInTheData) {
 }
 
 TEST_F(VerifyHistogramTest, NumbersOfBinsByARule) {
-  for (const BinRule rule : {BinRule::sqrt, BinRule::sturges, BinRule::scott}) {
+  for (const BinRule rule :
+       {BinRule::sqrt, BinRule::sturges, BinRule::scott, BinRule::fd, BinRule::automatic}) {
     for (const ElementType type : {ElementType::u1, ElementType::i2, ElementType::u8,
                                    ElementType::f2, ElementType::f4, ElementType::f8}) {
       visit(type, [&]<class T>(std::type_identity<T>) {
@@ -90,6 +91,7 @@ TEST_F(VerifyHistogramTest, NumbersOfBinsByARule) {
         const Source source = source_of(values);
         const Statistics statistics = reduce(coordinator_, source, {.nan = NanPolicy::omit}).value;
         if (!std::isfinite(statistics.variance.value_or(infinity))) return;
+        if (is_floating<T> && rule == BinRule::fd) return;  // it gives too many bins
         expect_verified(source, {.bins = rule});
       });
     }
@@ -98,7 +100,11 @@ TEST_F(VerifyHistogramTest, NumbersOfBinsByARule) {
     expect_verified(source_of(std::vector<double>{0, 1e-170, 3e-170}), {.bins = rule});
     expect_verified(source_of(std::vector<double>{1e15, 1e15 + 1, 1e15 + 7}), {.bins = rule});
     // The check of the bins of one rule refuses those of a number close to it.
-    const Source source = source_of(test::varied_values<std::int32_t>(70'003));
+    std::vector<std::int32_t> values(70'003);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      values[i] = static_cast<std::int32_t>(i * i % 1'000'003);
+    }
+    const Source source = source_of(values);
     const std::size_t bins = histogram(coordinator_, source, {.bins = rule}).value.counts.size();
     for (const std::size_t other : {bins - 1, bins + 1}) {
       const Histogram found = histogram(coordinator_, source, {.bins = other}).value;

@@ -94,10 +94,12 @@ DType parse_element(const std::filesystem::path& file, const std::string& holds,
                        hint ? hint() : "");
 }
 
-/// The numbers in a field: the code of their type, and how many there are in an element.
+/// The numbers in a field: the code of their type, how many there are in an element, and what they
+/// stand for, if that is something else: "M8[ns]".
 struct Numbers {
   std::string code;
   std::uint64_t count;
+  std::string kind{};
 };
 
 /// Returns a field of dates or time spans as integers ("<M8[ns]": "<i8"), and one of strings or
@@ -113,13 +115,14 @@ Numbers numbers_in(const std::string& code) {
   const std::string_view rest = std::string_view(code).substr(place + 1);
   if (kind == 'm' || kind == 'M') {
     const bool has_unit = rest.starts_with("8[") && rest.ends_with(']');
-    return has_unit || rest == "8" ? Numbers{order + "i8", 1} : Numbers{code, 1};
+    return has_unit || rest == "8" ? Numbers{order + "i8", 1, code.substr(place)}
+                                   : Numbers{code, 1};
   }
   if (kind == 'V' && order != "|" && !order.empty()) return {code, 1};
   std::uint64_t count = 0;
   const auto [end, error] = std::from_chars(rest.begin(), rest.end(), count);
   if (error != std::errc() || end != rest.end()) return {code, 1};
-  return {kind == 'U' ? order + "u4" : "|u1", count};
+  return {kind == 'U' ? order + "u4" : "|u1", count, code.substr(place)};
 }
 
 /// Returns the number of bytes of "|V4", which is padding if it has no name.
@@ -178,7 +181,9 @@ DType npy_type(const std::filesystem::path& file, const NpyDescr& descr) {
                                     .element = element.element,
                                     .swapped = element.swapped,
                                     .count = *count,
-                                    .is_bool = element.is_bool})
+                                    .is_bool = element.is_bool,
+                                    .npy_kind = numbers.kind,
+                                    .npy_shape = field.shape})
                       : "has more elements than 64 bits count";
       if (field.name.empty()) problem = "has no name";
     }

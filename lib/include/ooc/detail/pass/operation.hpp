@@ -97,7 +97,8 @@ class OOC_API Operation {
   /// all of one type: their records follow one another in one room.
   virtual std::size_t groups() const noexcept { return 0; }
 
-  /// Throws the error for a record, by its index in the source, that no output takes.
+  /// Throws the error for a record, by its index in the source, that no output takes. Returns if
+  /// such records are left out.
   virtual void refuse(std::uint64_t /*record*/) const {}
 
   /// True if devices of different kinds may work on the same pass: their findings have the same

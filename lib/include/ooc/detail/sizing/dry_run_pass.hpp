@@ -18,8 +18,15 @@ namespace ooc::detail {
 /// allocate. Reads and writes no data and starts no device; the files of `outputs` may be
 /// opened with Purpose::dry_run. Throws the Error that run_pass() would throw for these
 /// options.
-Stats dry_run_pass(const Options& options, DeviceKind device, const PassInput& input,
+Stats dry_run_pass(const Options& options, DeviceKind device, std::span<const PassInput> inputs,
                    std::span<const Output> outputs = {}, const PassOptions& wanted = {},
                    HostBytes memory = {}, const Operation* operation = nullptr);
+
+/// The same for one input.
+inline Stats dry_run_pass(const Options& options, DeviceKind device, const PassInput& input,
+                          std::span<const Output> outputs = {}, const PassOptions& wanted = {},
+                          HostBytes memory = {}, const Operation* operation = nullptr) {
+  return dry_run_pass(options, device, {&input, 1}, outputs, wanted, memory, operation);
+}
 
 }  // namespace ooc::detail

@@ -1,4 +1,4 @@
-#include "quantile/position.hpp"
+#include "histogram/position.hpp"
 
 #include <algorithm>
 #include <cmath>

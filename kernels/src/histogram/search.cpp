@@ -1,4 +1,4 @@
-#include "quantile/search.hpp"
+#include "histogram/search.hpp"
 
 #include <ooc/error.hpp>
 #include <ooc/histogram.hpp>
@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "quantile/position.hpp"
+#include "histogram/position.hpp"
 
 namespace ooc::detail::quantiles {
 

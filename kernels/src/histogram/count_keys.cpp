@@ -1,4 +1,4 @@
-#include "quantile/count_keys.hpp"
+#include "histogram/count_keys.hpp"
 
 #include <ooc/detail/checksum/checksum.hpp>
 #include <ooc/error.hpp>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ooc/detail/operators/passes.hpp>
 #include <ooc/quantile.hpp>
 
 #include <cstddef>
@@ -8,9 +9,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "histogram/counted.hpp"
+#include "histogram/search.hpp"
 
 namespace ooc::detail::quantiles {
 
@@ -63,5 +66,23 @@ class CountKeys {
   std::shared_ptr<const binning::KeyRanges> ranges_;  // shared by all copies and their counters
   std::size_t most_bins_;
 };
+
+/// Returns the operator of the next pass of a search.
+template <class T>
+CountKeys<T> next_pass(const Search& search) {
+  return {search.ranges(), search.most_bins()};
+}
+
+/// Takes the counts of the first pass of a search, and makes all others by `fold`. Returns false if
+/// one is stopped.
+template <class T, class Fold>
+bool find_all(Search& search, const Passes& passes, QuantileCounts counts, const Fold& fold) {
+  while (!passes.is_stopped()) {
+    search.take(counts);
+    if (search.is_complete()) return true;
+    std::tie(counts) = fold(std::tuple(next_pass<T>(search)));
+  }
+  return false;
+}
 
 }  // namespace ooc::detail::quantiles
