@@ -130,10 +130,10 @@ struct GenRequest {
   bool explain = false;
 };
 
-using Request = std::variant<HistogramRequest, ReduceRequest, QuantileRequest, TopRequest,
-                             DistinctRequest, ConvertRequest, SplitRequest, FilterRequest,
-                             MatmulRequest, MergeRequest, BenchRequest, InfoRequest,
-                             DoctorRequest, GenRequest>;
+using Request =
+    std::variant<HistogramRequest, ReduceRequest, QuantileRequest, TopRequest, DistinctRequest,
+                 ConvertRequest, SplitRequest, FilterRequest, MatmulRequest, MergeRequest,
+                 BenchRequest, InfoRequest, DoctorRequest, GenRequest>;
 
 /// Parses the values of all options and refuses values that must not be combined. Opens no file.
 /// Throws Error(usage).
