@@ -22,6 +22,33 @@ def reduce(path):
     return dict(zip(("sum", "min", "max"), query.fetchall()[0]))
 
 
+def query(path, text, dtype=np.float32):
+    """Returns the first column of a query of `data`."""
+    data = table(path, dtype)  # noqa: F841
+    return [row[0] for row in duckdb.sql(text).fetchall()]
+
+
+def quantile(path):
+    return rival.values(*query(path, f"SELECT quantile_disc(value, {list(rival.Q)}) FROM data")[0])
+
+
+def top(path):
+    return rival.values(*query(path, f"SELECT max(value, {rival.BEST}) FROM data")[0])
+
+
+def distinct(path):
+    return rival.values(*query(path, "SELECT count(DISTINCT value) FROM data", np.uint32))
+
+
+def keep(path):
+    data = table(path, np.float32)  # noqa: F841
+    with rival.output(path) as out:
+        kept = duckdb.sql(f"SELECT value FROM data WHERE value > {rival.ABOVE}").fetchnumpy()
+        kept["value"].tofile(out)
+    return rival.values(len(kept["value"]))
+
+
 if __name__ == "__main__":
     rival.main({"duckdb": duckdb.__version__, "numpy": np.__version__},
-               lambda: duckdb.sql("SELECT 1").fetchall(), histogram=histogram, reduce=reduce)
+               lambda: duckdb.sql("SELECT 1").fetchall(), histogram=histogram, reduce=reduce,
+               quantile=quantile, top=top, distinct=distinct, filter=keep)

@@ -1,5 +1,6 @@
 """The computation of all rivals on NumPy, which differ in how they go through the blocks."""
 import functools
+import os
 
 import numpy as np
 
@@ -51,6 +52,42 @@ def merge_statistics(parts):
     return rival.statistics(count, total, minima.min(), maxima.max(), squares.sum() / count)
 
 
+def fitting(block):
+    return block[block > rival.ABOVE]
+
+
+def keep(on_blocks, path):
+    count = 0
+    with rival.output(path) as out, open(out, "wb") as file:
+        for kept in on_blocks(path, "f4", fitting):
+            kept.tofile(file)
+            count += len(kept)
+    return rival.values(count)
+
+
+def column_sums(block):
+    return block.reshape(-1, rival.ROW).sum(axis=0, dtype="f8")
+
+
+def columns(on_blocks, path):
+    rows = os.path.getsize(path) // (4 * rival.ROW)
+    return rival.values(*(sum(on_blocks(path, "f4", column_sums)) / rows))
+
+
+def best_of(block):
+    return np.partition(block, -rival.BEST)[-rival.BEST:]
+
+
+def top(on_blocks, path):
+    best = np.concatenate(list(on_blocks(path, "f4", best_of)))
+    return rival.values(*np.sort(best)[::-1][:rival.BEST])
+
+
+def of_all(path, dtype, function):
+    """Calls a function that needs all values at once."""
+    return rival.values(*function(np.memmap(path, dtype, "r")))
+
+
 def main(on_blocks, **versions):
     """`on_blocks` takes a path, a type and a function, and yields its result for each block."""
     rival.main({"numpy": np.__version__, **versions}, warm_up=lambda: None,
@@ -59,4 +96,10 @@ def main(on_blocks, **versions):
                    "counts": sum(on_blocks(path, "f4", count_in_bins)).tolist()},
                reduce=lambda path: rival.merge(on_blocks(path, "f4", summarise)),
                statistics=lambda path: merge_statistics(on_blocks(path, "f4", describe)),
-               loop=lambda path: loop(on_blocks(path, "f4", step)))
+               loop=lambda path: loop(on_blocks(path, "f4", step)),
+               quantile=lambda path: of_all(
+                   path, "f4", lambda x: np.quantile(x, rival.Q, method="lower")),
+               distinct=lambda path: of_all(path, "u4", lambda x: [np.unique(x).size]),
+               top=lambda path: top(on_blocks, path),
+               columns=lambda path: columns(on_blocks, path),
+               filter=lambda path: keep(on_blocks, path))

@@ -24,7 +24,30 @@ def statistics(path):
     return rival.statistics(found.count, found.sum, found.min, found.max, found.variance)
 
 
+def quantile(path):
+    return rival.values(*ooc.quantile(ooc.open(path, "f4"), rival.Q, method="lower"))
+
+
+def top(path):
+    return rival.values(*ooc.top(ooc.open(path, "f4"), rival.BEST)[0])
+
+
+def distinct(path):
+    return rival.values(ooc.distinct(ooc.open(path, "u4")))
+
+
+def columns(path):
+    return rival.values(*ooc.mean(ooc.open(path, "f4", shape=(None, rival.ROW)), axis=0))
+
+
+def keep(path):
+    with rival.output(path) as out:
+        return rival.values(len(ooc.filter(ooc.open(path, "f4"), out, above=rival.ABOVE,
+                                           overwrite=True)))
+
+
 if __name__ == "__main__":
     # As for all rivals, the start of the GPU is not timed.
     rival.main({"ooc": ooc.__version__}, warm_up=lambda: ooc.sum([0]), histogram=histogram,
-               histogram_f4=histogram_f4, reduce=reduce, statistics=statistics)
+               histogram_f4=histogram_f4, reduce=reduce, statistics=statistics,
+               quantile=quantile, top=top, distinct=distinct, columns=columns, filter=keep)

@@ -7,15 +7,21 @@ A job is a function that takes the file's path and returns a dictionary of plain
 allocations are timed, as in ooc-run. `warm_up`, which starts the GPU and loads kernels, is not.
 """
 import argparse
+import contextlib
 import json
 import math
 import os
 import tempfile
 import time
 
-JOBS = {"histogram": "u1", "histogram_f4": "f4", "reduce": "f4", "statistics": "f4", "loop": "f4"}
+JOBS = {"histogram": "u1", "histogram_f4": "f4", "reduce": "f4", "statistics": "f4", "loop": "f4",
+        "quantile": "f4", "top": "f4", "distinct": "u4", "columns": "f4", "filter": "f4"}
 BINS = 100  # of histogram_f4
 RANGE = (0, 1)
+Q = (0.25, 0.5, 0.99)  # of quantile: values of the data, as method="lower" finds them
+BEST = 100  # of top
+ROW = 128  # of columns: values in a row
+ABOVE = 0.5  # of filter, which writes a file
 # Of loop: batches of rows, as in training. Each is multiplied by a small matrix; the answer is the
 # sum of the positive products.
 COLUMNS, BATCH_ROWS = 1024, 4096
@@ -57,6 +63,17 @@ def on_small_file(job):
 def block_bytes(default_mib):
     """Returns the size of a block, which run.py sets if it tries several."""
     return int(os.environ.get("BLOCK_MIB", default_mib)) << 20
+
+
+@contextlib.contextmanager
+def output(path):
+    """Yields the name of a file beside the data, which is deleted at the end."""
+    with tempfile.NamedTemporaryFile(dir=os.path.dirname(os.path.abspath(path))) as file:
+        yield file.name
+
+
+def values(*found):
+    return {"values": [float(value) for value in found]}
 
 
 def merge(parts):

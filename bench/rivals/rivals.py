@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable, Optional
 
-from rival import BINS, JOBS, RANGE
+from rival import ABOVE, BEST, BINS, JOBS, Q, RANGE, ROW
 
 HERE = Path(__file__).resolve().parent
 CORES = len(os.sched_getaffinity(0))
@@ -18,6 +18,11 @@ OOC_RUN = {
                      ["counts"]),
     "reduce": (["reduce"], ["sum", "min", "max"]),
     "statistics": (["reduce"], ["sum", "min", "max", "mean", "stddev"]),
+    "quantile": (["quantile", "--q", ",".join(map(str, Q)), "--method", "lower"], ["quantiles"]),
+    "top": (["top", "-k", str(BEST)], ["values"]),
+    "distinct": (["distinct"], ["distinct"]),
+    "columns": (["reduce", "--axis", "0", "--columns", str(ROW)], ["columns"]),
+    "filter": (["filter", "-o", "{}.kept", "--force", "--above", str(ABOVE)], ["kept"]),
 }  # not of a loop, which is a program
 
 
@@ -40,14 +45,24 @@ class Rival:
     absent: str = ""                  # why it does not fit this job or state of the cache
 
 
+def answer_of(answer, keys):
+    """Returns what `keys` of a result say. JSON has no NaN: ooc-run writes it as text."""
+    numbers = {"quantiles": lambda found: [each["value"] for each in found],
+               "values": lambda found: [each["value"] for each in found],
+               "columns": lambda found: [each["mean"] for each in found],
+               "distinct": lambda found: [found], "kept": lambda found: [found]}
+    if keys[0] in numbers:
+        return {"values": [float(value) for value in numbers[keys[0]](answer[keys[0]])]}
+    return {key: answer[key] if key == "counts" else float(answer[key]) for key in keys}
+
+
 def ooc_run(name, path, job, *arguments):
     command, keys = OOC_RUN[job]
 
     def read(output):
         report = json.loads(output)
         run, answer = report["run"], report["result"]
-        # JSON has no NaN: ooc-run writes it as text.
-        values = {key: answer[key] if key == "counts" else float(answer[key]) for key in keys}
+        values = answer_of(answer, keys)
         facts = {key: run[key] for key in ("device", "engine", "direct", "page_cache_fraction",
                                            "chunk_bytes", "streams", "threads", "reasons")}
         # GPU start-up is excluded for all rivals, but reads from the disk during it are not.
@@ -55,6 +70,7 @@ def ooc_run(name, path, job, *arguments):
                       run["stages"]["disk"]["busy_seconds"])
         return {"seconds": seconds, "facts": facts, **values}
 
+    command = [word.replace("{}", path) if word == "{}.kept" else word for word in command]
     return Rival(name, ["ooc-run", *command, path, "--dtype", JOBS[job], "--json", "--quiet",
                         *arguments], ["ooc-run", "--version"], read)
 
@@ -162,6 +178,7 @@ def rivals(path, job, cold, folder):
         python("cupy_fromfile", path, job),
         cpp("cpp_openmp", path, job, folder),
         python("duckdb_numpy", path, job),
+        python("polars_memmap", path, job),
         python("vaex_memmap", path, job, vaex_variants()),
         python("dask_memmap", path, job, block_variants(path)),
         python("boost_memmap", path, job, boost_variants(path)),
