@@ -28,11 +28,17 @@ void read_bytes(const Source& source, std::uint64_t begin, std::span<std::byte> 
   }
 }
 
-/// Fills `elements` with those of a source from `first` on. Elements that are a part of records are
-/// taken out of some of these at a time.
+void swap_bytes(std::span<std::byte> elements, std::size_t element_bytes) {
+  for (std::size_t i = 0; i < elements.size(); i += element_bytes) {
+    std::ranges::reverse(elements.subspan(i, element_bytes));
+  }
+}
+
+}  // namespace
+
 void read_elements(const Source& source, std::uint64_t first, std::size_t element_bytes,
                    std::span<std::byte> elements) {
-  const auto& field = SourceAccess::field(source);
+  const auto& field = SourceAccess::field(source);  // taken out of some records at a time
   if (!field) return read_bytes(source, first * element_bytes, elements);
   const std::size_t at_once = std::max<std::size_t>(1 * MiB / field->struct_bytes, 1);
   std::vector<std::byte> records;
@@ -50,11 +56,14 @@ void read_elements(const Source& source, std::uint64_t first, std::size_t elemen
   }
 }
 
-void swap_bytes(std::span<std::byte> elements, std::size_t element_bytes) {
-  for (std::size_t i = 0; i < elements.size(); i += element_bytes) {
-    std::ranges::reverse(elements.subspan(i, element_bytes));
+void decode(const DType& type, std::span<std::byte> elements) {
+  if (type.is_bool) {
+    for (std::byte& each : elements) each = std::min(each, std::byte{1});
   }
+  if (type.swapped) swap_bytes(elements, size_of(type.element));
 }
+
+namespace {
 
 /// The blocks of a source. Threads take them in order until none is left.
 class Blocks {
@@ -78,10 +87,7 @@ class Blocks {
       const auto elements = std::span(memory).first(count * element_bytes);
       read_elements(source_, first, element_bytes, elements);
       loaded_.fetch_add(1);
-      if (type_.is_bool) {
-        for (std::byte& each : elements) each = std::min(each, std::byte{1});
-      }
-      if (type_.swapped) swap_bytes(elements, element_bytes);
+      decode(type_, elements);
       look(thread, elements, elements_before_ + first);
     }
   }

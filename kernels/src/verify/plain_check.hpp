@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-// Shared by the checks of histogram() and reduce(). They must detect errors of the pipeline and of
-// the kernels, so they use neither: they read blocks with pread() through the page cache, and
-// process elements one by one. That is slow, but simple enough to be trusted.
+// Shared by the checks of results. They must detect errors of the pipeline and of the kernels, so
+// they use neither: they read blocks with pread() through the page cache, and process elements one
+// by one. That is slow, but simple enough to be trusted.
 
 namespace ooc::detail::plain {
 
@@ -38,6 +38,13 @@ std::size_t threads_for(const Options& options, std::size_t look_bytes);
 /// `memory` if no thread can be started; and whatever `look` or the progress callback throws.
 void read_all(const PassOptions& wanted, const Source& source, std::size_t threads,
               const LookAtBlock& look);
+
+/// Fills `elements` with those of a source from `first` on, as they are stored.
+void read_elements(const Source& source, std::uint64_t first, std::size_t element_bytes,
+                   std::span<std::byte> elements);
+
+/// Makes stored elements those of this machine: 0 or 1 for `bool`, and in its byte order.
+void decode(const DType& type, std::span<std::byte> elements);
 
 /// Processes all blocks of a source with copies of `nothing_seen`, one per thread, and returns them
 /// merged.
