@@ -102,7 +102,7 @@ std::string usage(const Command& command) {
 }
 
 std::string command_lines() {
-  std::string text = "Commands:\n";
+  std::string text;
   for (const Command& command : commands()) {
     text += fmt::format("  {:<10} {}\n", command.name, command.summary);
   }
@@ -116,7 +116,7 @@ std::string command_lines() {
 }  // namespace
 
 std::string short_help() {
-  return fmt::format("ooc-run {}\n\n", program_summary) +
+  return fmt::format("ooc-run {}\n", program_summary) +
          "Usage: ooc-run COMMAND FILE... [options]\n\n" + command_lines();
 }
 

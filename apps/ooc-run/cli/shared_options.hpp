@@ -13,15 +13,15 @@ namespace ooc_run {
 // Names of the commands that share options.
 inline constexpr std::string_view folds = "histogram reduce quantile top distinct";
 inline constexpr std::string_view runs =
-    "histogram reduce quantile top distinct matmul convert split";
+    "histogram reduce quantile top distinct matmul convert scan split";
 inline constexpr std::string_view readers =
-    "histogram reduce quantile top distinct matmul convert split info";
+    "histogram reduce quantile top distinct matmul convert scan split info";
 inline constexpr std::string_view of_elements =
-    "histogram reduce quantile top distinct convert split info";
+    "histogram reduce quantile top distinct convert scan split info";
 inline constexpr std::string_view workers =
-    "histogram reduce quantile top distinct matmul convert split bench gen";
+    "histogram reduce quantile top distinct matmul convert scan split bench gen";
 inline constexpr std::string_view all =
-    "histogram reduce quantile top distinct merge matmul convert split bench info doctor gen";
+    "histogram reduce quantile top distinct merge matmul convert scan split bench info doctor gen";
 
 inline constexpr std::array shared_options{
     // The data.
@@ -64,24 +64,25 @@ inline constexpr std::array shared_options{
            .argument = "FILE",
            .help = "read the names of the files from FILE, one a line",
            .group = Group::input,
-           .commands = "histogram reduce quantile top distinct merge convert split info",
+           .commands = "histogram reduce quantile top distinct merge convert scan split info",
            .rare = true},
     Option{.name = "null",
            .help = "names end with NUL, as those of find -print0",
            .letter = '0',
            .group = Group::input,
-           .commands = "histogram reduce quantile top distinct merge convert split info",
+           .commands = "histogram reduce quantile top distinct merge convert scan split info",
            .rare = true,
            .needs = "files-from"},
 
     // The run.
-    Option{.name = "device",
-           .argument = "D",
-           .help = "{} or cuda:N,M [auto: usable GPU]",
-           .values = device_names,
-           .group = Group::run,
-           .commands = "histogram reduce quantile top distinct matmul convert split info bench",
-           .sets = "Device::kind"},
+    Option{
+        .name = "device",
+        .argument = "D",
+        .help = "{} or cuda:N,M [auto: usable GPU]",
+        .values = device_names,
+        .group = Group::run,
+        .commands = "histogram reduce quantile top distinct matmul convert scan split info bench",
+        .sets = "Device::kind"},
     Option{.name = "device",
            .argument = "D",
            .help = "required: {} or cuda:N [auto]",
@@ -103,17 +104,17 @@ inline constexpr std::array shared_options{
     Option{.name = "verify",
            .help = "check the result independently; exit 10 if wrong",
            .group = Group::run,
-           .commands = folds},
+           .commands = "histogram reduce quantile top distinct scan"},
     Option{.name = "verify",
            .help = "check C with random vectors; exit 10 if wrong",
            .group = Group::run,
            .commands = "matmul"},
-    Option{
-        .name = "force",
-        .help = "replace existing files",
-        .group = Group::run,
-        .commands = "histogram reduce quantile top distinct merge matmul convert split bench gen",
-        .sets = "Target::replace"},
+    Option{.name = "force",
+           .help = "replace existing files",
+           .group = Group::run,
+           .commands =
+               "histogram reduce quantile top distinct merge matmul convert scan split bench gen",
+           .sets = "Target::replace"},
     Option{.name = "report",
            .argument = "FILE",
            .help = "HTML page about the run: .html",
@@ -239,13 +240,14 @@ inline constexpr std::array shared_options{
            .group = Group::tuning,
            .commands = "gen",
            .rare = true},
-    Option{.name = "io-timeout",
-           .argument = "S",
-           .help = "fail if a disk does not answer for S seconds",
-           .group = Group::tuning,
-           .commands =
-               "histogram reduce quantile top distinct merge matmul convert split bench info gen",
-           .rare = true},
+    Option{
+        .name = "io-timeout",
+        .argument = "S",
+        .help = "fail if a disk does not answer for S seconds",
+        .group = Group::tuning,
+        .commands =
+            "histogram reduce quantile top distinct merge matmul convert scan split bench info gen",
+        .rare = true},
 
     // The output.
     Option{
@@ -255,13 +257,13 @@ inline constexpr std::array shared_options{
            .letter = 'q',
            .group = Group::output,
            .commands = all},
-    Option{
-        .name = "verbose",
-        .help = "print the reasons for automatic choices",
-        .letter = 'v',
-        .group = Group::output,
-        .commands = "histogram reduce quantile top distinct merge matmul convert split bench gen",
-        .rare = true},
+    Option{.name = "verbose",
+           .help = "print the reasons for automatic choices",
+           .letter = 'v',
+           .group = Group::output,
+           .commands =
+               "histogram reduce quantile top distinct merge matmul convert scan split bench gen",
+           .rare = true},
     Option{.name = "progress",
            .argument = "MODE",
            .help = "progress on stderr: {} [auto]",

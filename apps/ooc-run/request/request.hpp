@@ -9,6 +9,7 @@
 #include <ooc/matmul.hpp>
 #include <ooc/quantile.hpp>
 #include <ooc/reduce.hpp>
+#include <ooc/running.hpp>
 #include <ooc/target.hpp>
 #include <ooc/top.hpp>
 #include <optional>
@@ -87,6 +88,12 @@ struct ConvertRequest {
   ooc::ConvertOptions options;
 };
 
+struct ScanRequest {
+  RunSettings run;
+  ooc::Target target;  // without a type
+  ooc::RunningOptions options;
+};
+
 struct SplitRequest {
   RunSettings run;
   SplitSettings split;
@@ -124,9 +131,10 @@ struct GenRequest {
   bool explain = false;
 };
 
-using Request = std::variant<HistogramRequest, ReduceRequest, QuantileRequest, TopRequest,
-                             DistinctRequest, ConvertRequest, SplitRequest, MatmulRequest,
-                             MergeRequest, BenchRequest, InfoRequest, DoctorRequest, GenRequest>;
+using Request =
+    std::variant<HistogramRequest, ReduceRequest, QuantileRequest, TopRequest, DistinctRequest,
+                 ConvertRequest, ScanRequest, SplitRequest, MatmulRequest, MergeRequest,
+                 BenchRequest, InfoRequest, DoctorRequest, GenRequest>;
 
 /// Parses the values of all options and refuses values that must not be combined. Opens no file.
 /// Throws Error(usage).
