@@ -53,7 +53,7 @@ constexpr std::array<std::string_view, 3> convert_examples{
     "ooc-run convert square.npy -o swapped.bin --to '>f4' --strict --json",
 };
 constexpr std::array<std::string_view, 3> scan_examples{
-    "ooc-run scan test.f32 -o sums.npy    # made by: ooc-run gen -o test.f32 --size 1G",
+    "ooc-run scan test.f32 -o sums.npy    # test.f32: see ooc-run gen --help",
     "ooc-run scan test.f32 -o sums.npy --exclusive --verify --force",
     "ooc-run scan test.f32 -o peaks.f32 --max --json",
 };
