@@ -1,8 +1,8 @@
-#include <ooc/error.hpp>
-#include <ooc/filter_by.hpp>
+#include <nanobind/stl/pair.h>
 
 #include <cstdint>
 #include <filesystem>
+#include <ooc/filter_by.hpp>
 #include <optional>
 #include <string>
 #include <utility>

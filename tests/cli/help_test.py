@@ -26,7 +26,7 @@ def long_help(*command):
 
 
 def commands():
-    section = long_help().split("FILE... [options]\n\n")[1].split("\n\n")[0]
+    section = long_help().split("[options]\n\n")[1].split("\n\n")[0]
     return [name for name in re.findall(r"^  (\w+) ", section, re.M) if name != "help"]
 
 

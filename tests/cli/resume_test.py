@@ -125,6 +125,9 @@ class ResumeTest(CliTest):
         self.kill_and_resume("convert", "x.f32", "-o", "y.npy", "--to", ">f8", "--force",
                              output="y.npy")
 
+    def test_scan(self):
+        self.kill_and_resume("scan", "x.f32", "-o", "y.f64", "--force", output="y.f64")
+
     def test_matmul(self):
         random = np.random.default_rng(4)
         for name in ("a.f32", "b.f32"):

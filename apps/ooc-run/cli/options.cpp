@@ -53,6 +53,11 @@ constexpr std::array<std::string_view, 3> convert_examples{
     "ooc-run convert test.f32 -o square.npy --count 1048576 --shape 1024x1024",
     "ooc-run convert square.npy -o swapped.bin --to '>f4' --strict --json",
 };
+constexpr std::array<std::string_view, 3> scan_examples{
+    "ooc-run scan test.f32 -o sums.npy    # test.f32: see ooc-run gen --help",
+    "ooc-run scan test.f32 -o sums.npy --exclusive --verify --force",
+    "ooc-run scan test.f32 -o peaks.f32 --max --json",
+};
 constexpr std::array<std::string_view, 3> split_examples{
     "ooc-run split test.f32 -o 'part-{}.npy' --edges 0.25,0.5    # see ooc-run gen",
     "ooc-run split square.npy -o 'shard-{}.npy' --shuffle 1 --into 8    # by rows",
@@ -176,6 +181,18 @@ constexpr std::array all_commands{
             "rounded, overflowed and clipped ones; --strict refuses all of them. Several\n"
             "files are one dataset, in the order given. The output appears when all of it is\n"
             "on the disk."},
+    Command{"scan", "FILE... -o OUT [options]", "running sum, minimum or maximum", FileWords::some,
+            scan_examples,
+            "Writes, for each element, the sum of all elements up to it, in the order of the\n"
+            "file: as numpy.cumsum(x, dtype=int64), in one dimension. Integers wrap around;\n"
+            "sums of uint64 are uint64. Sums of floats are float64, added in an order that\n"
+            "only places in the file decide: they have the same bits for any chunk size,\n"
+            "number of streams and device, and an error that does not grow with the file.\n"
+            "--min and --max keep the type, as numpy.minimum.accumulate does: the first NaN\n"
+            "stays, and -0 equals +0. Several files are one dataset, in the order given.\n"
+            "--verify reads input and output once more, in step, and computes each value\n"
+            "again: an independent, slower method. The output appears when all of it is on\n"
+            "the disk."},
     Command{"split", "FILE... -o 'OUT-{}.npy' [options]", "divide records among many files",
             FileWords::some, split_examples,
             "Each record goes to one of 1 to 4096 files, in which records keep their order.\n"

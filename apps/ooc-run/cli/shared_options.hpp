@@ -13,16 +13,16 @@ namespace ooc_run {
 // Names of the commands that share options.
 inline constexpr std::string_view folds = "histogram reduce quantile top distinct";
 inline constexpr std::string_view runs =
-    "histogram reduce quantile top distinct matmul convert split filter";
+    "histogram reduce quantile top distinct matmul convert scan split filter";
 inline constexpr std::string_view readers =
-    "histogram reduce quantile top distinct matmul convert split filter info";
+    "histogram reduce quantile top distinct matmul convert scan split filter info";
 inline constexpr std::string_view of_elements =
-    "histogram reduce quantile top distinct convert split filter info";
+    "histogram reduce quantile top distinct convert scan split filter info";
 inline constexpr std::string_view workers =
-    "histogram reduce quantile top distinct matmul convert split filter bench gen";
+    "histogram reduce quantile top distinct matmul convert scan split filter bench gen";
 inline constexpr std::string_view all =
-    "histogram reduce quantile top distinct merge matmul convert split filter bench info doctor "
-    "gen";
+    "histogram reduce quantile top distinct merge matmul convert scan split filter bench info "
+    "doctor gen";
 
 inline constexpr std::array shared_options{
     // The data.
@@ -61,29 +61,31 @@ inline constexpr std::array shared_options{
            .group = Group::input,
            .commands = of_elements,
            .sets = "Format::count"},
-    Option{.name = "files-from",
-           .argument = "FILE",
-           .help = "read the names of the files from FILE, one a line",
-           .group = Group::input,
-           .commands = "histogram reduce quantile top distinct merge convert split filter info",
-           .rare = true},
-    Option{.name = "null",
-           .help = "names end with NUL, as those of find -print0",
-           .letter = '0',
-           .group = Group::input,
-           .commands = "histogram reduce quantile top distinct merge convert split filter info",
-           .rare = true,
-           .needs = "files-from"},
+    Option{
+        .name = "files-from",
+        .argument = "FILE",
+        .help = "read the names of the files from FILE, one a line",
+        .group = Group::input,
+        .commands = "histogram reduce quantile top distinct merge convert scan split filter info",
+        .rare = true},
+    Option{
+        .name = "null",
+        .help = "names end with NUL, as those of find -print0",
+        .letter = '0',
+        .group = Group::input,
+        .commands = "histogram reduce quantile top distinct merge convert scan split filter info",
+        .rare = true,
+        .needs = "files-from"},
 
     // The run.
-    Option{
-        .name = "device",
-        .argument = "D",
-        .help = "{} or cuda:N,M [auto: usable GPU]",
-        .values = device_names,
-        .group = Group::run,
-        .commands = "histogram reduce quantile top distinct matmul convert split filter info bench",
-        .sets = "Device::kind"},
+    Option{.name = "device",
+           .argument = "D",
+           .help = "{} or cuda:N,M [auto: usable GPU]",
+           .values = device_names,
+           .group = Group::run,
+           .commands =
+               "histogram reduce quantile top distinct matmul convert scan split filter info bench",
+           .sets = "Device::kind"},
     Option{.name = "device",
            .argument = "D",
            .help = "required: {} or cuda:N [auto]",
@@ -105,7 +107,7 @@ inline constexpr std::array shared_options{
     Option{.name = "verify",
            .help = "check the result independently; exit 10 if wrong",
            .group = Group::run,
-           .commands = "histogram reduce quantile top distinct filter"},
+           .commands = "histogram reduce quantile top distinct scan filter"},
     Option{.name = "verify",
            .help = "check C with random vectors; exit 10 if wrong",
            .group = Group::run,
@@ -113,8 +115,8 @@ inline constexpr std::array shared_options{
     Option{.name = "force",
            .help = "replace existing files",
            .group = Group::run,
-           .commands =
-               "histogram reduce quantile top distinct merge matmul convert split filter bench gen",
+           .commands = "histogram reduce quantile top distinct merge matmul convert scan split "
+                       "filter bench gen",
            .sets = "Target::replace"},
     Option{.name = "report",
            .argument = "FILE",
@@ -245,8 +247,8 @@ inline constexpr std::array shared_options{
            .argument = "S",
            .help = "fail if a disk does not answer for S seconds",
            .group = Group::tuning,
-           .commands = "histogram reduce quantile top distinct merge matmul convert split filter "
-                       "bench info gen",
+           .commands = "histogram reduce quantile top distinct merge matmul convert scan split "
+                       "filter bench info gen",
            .rare = true},
 
     // The output.
@@ -261,8 +263,8 @@ inline constexpr std::array shared_options{
            .help = "print the reasons for automatic choices",
            .letter = 'v',
            .group = Group::output,
-           .commands =
-               "histogram reduce quantile top distinct merge matmul convert split filter bench gen",
+           .commands = "histogram reduce quantile top distinct merge matmul convert scan split "
+                       "filter bench gen",
            .rare = true},
     Option{.name = "progress",
            .argument = "MODE",

@@ -105,6 +105,10 @@ void refuse(const ConvertRequest& request) {
   refuse(request.run, target.path);
 }
 
+void refuse(const ScanRequest& request) {
+  refuse(request.run, request.target.path);
+}
+
 void refuse(const SplitRequest& request) {
   for (const ooc::Target& target : request.split.targets) refuse(request.run, target.path);
 }

@@ -165,6 +165,16 @@ ConvertRequest read_convert(const Arguments& arguments) {
   return request;
 }
 
+ScanRequest read_scan(const Arguments& arguments) {
+  ScanRequest request{.run = read_run_settings(arguments), .target = {}, .options = {}};
+  request.target.path = read_output_path(arguments, "ooc-run scan IN -o OUT", 1);
+  request.target.replace = arguments.has("force");
+  if (arguments.has("min")) request.options.value = ooc::RunningValue::minimum;
+  if (arguments.has("max")) request.options.value = ooc::RunningValue::maximum;
+  request.options.exclusive = arguments.has("exclusive");
+  return request;
+}
+
 MatmulRequest read_matmul(const Arguments& arguments) {
   constexpr const char* example = "ooc-run matmul A B -o C";
   MatmulRequest request{.run = read_run_settings(arguments),
@@ -239,6 +249,7 @@ Request parse(const Arguments& arguments) {
   if (command == "distinct") return read_distinct(arguments);
   if (command == "merge") return read_merge(arguments);
   if (command == "convert") return read_convert(arguments);
+  if (command == "scan") return read_scan(arguments);
   if (command == "split") {
     return SplitRequest{read_run_settings(arguments), read_split_settings(arguments)};
   }

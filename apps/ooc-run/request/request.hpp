@@ -9,6 +9,7 @@
 #include <ooc/matmul.hpp>
 #include <ooc/quantile.hpp>
 #include <ooc/reduce.hpp>
+#include <ooc/running.hpp>
 #include <ooc/target.hpp>
 #include <ooc/top.hpp>
 #include <optional>
@@ -88,6 +89,12 @@ struct ConvertRequest {
   ooc::ConvertOptions options;
 };
 
+struct ScanRequest {
+  RunSettings run;
+  ooc::Target target;  // without a type
+  ooc::RunningOptions options;
+};
+
 struct SplitRequest {
   RunSettings run;
   SplitSettings split;
@@ -132,8 +139,8 @@ struct GenRequest {
 
 using Request =
     std::variant<HistogramRequest, ReduceRequest, QuantileRequest, TopRequest, DistinctRequest,
-                 ConvertRequest, SplitRequest, FilterRequest, MatmulRequest, MergeRequest,
-                 BenchRequest, InfoRequest, DoctorRequest, GenRequest>;
+                 ConvertRequest, ScanRequest, SplitRequest, FilterRequest, MatmulRequest,
+                 MergeRequest, BenchRequest, InfoRequest, DoctorRequest, GenRequest>;
 
 /// Parses the values of all options and refuses values that must not be combined. Opens no file.
 /// Throws Error(usage).

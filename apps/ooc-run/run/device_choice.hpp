@@ -42,6 +42,7 @@ Task quantile_task(const ooc::Source& source, std::size_t passes);
 Task top_task(const ooc::Source& source);
 Task distinct_task(const ooc::Source& source);
 Task convert_task(const ooc::Source& source);
+Task scan_task(const ooc::Source& source);
 Task split_task(const ooc::Source& source);
 Task filter_task(const ooc::Source& source);
 

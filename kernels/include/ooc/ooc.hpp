@@ -21,6 +21,7 @@
 #include <ooc/records.hpp>
 #include <ooc/reduce.hpp>
 #include <ooc/resident.hpp>
+#include <ooc/running.hpp>
 #include <ooc/scan.hpp>
 #include <ooc/source.hpp>
 #include <ooc/split.hpp>

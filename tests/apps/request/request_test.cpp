@@ -164,7 +164,7 @@ TEST(RequestTest, EveryCommandHasOne) {
     std::vector<std::string> words;
     if (command.name == "gen") {
       words = {"-o", "y.bin", "--count", "1"};
-    } else if (command.name == "convert") {
+    } else if (command.name == "convert" || command.name == "scan") {
       words = {"x", "-o", "y.bin"};
     } else if (command.name == "matmul") {
       words = {"a", "b", "-o", "c"};
