@@ -23,8 +23,8 @@ inline nb::object text_of(std::string_view text) {
 // Each function adds the names of its source file to the module.
 void bind_chunk(nb::module_& module);
 void bind_errors(nb::module_& module);
-void bind_filter(nb::module_& module);
 void bind_input(nb::module_& module);
+void bind_outputs(nb::module_& module);
 void bind_passes(nb::module_& module);
 void bind_statistics(nb::module_& module);
 void bind_stream(nb::module_& module);

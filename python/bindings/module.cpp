@@ -9,7 +9,7 @@ NB_MODULE(_ooc, module) {
   ooc_python::bind_input(module);
   ooc_python::bind_passes(module);
   ooc_python::bind_statistics(module);
-  ooc_python::bind_filter(module);
+  ooc_python::bind_outputs(module);
   ooc_python::bind_chunk(module);
   ooc_python::bind_stream(module);
   ooc_python::bind_writer(module);

@@ -25,16 +25,24 @@ unsigned blocks_for(std::uint64_t items) {
 }
 
 /// Numbers the records if `indices` is not null. Those without a group get the number of groups,
-/// and `*first_without`, all of whose bits are set before, the least of their indices.
+/// and `*first_without`, all of whose bits are set before, the least of their indices. All records
+/// of a filter may be such ones, so a warp writes that once.
 __global__ void prepare(Group* groups, Index* indices, Index count, Group group_count,
                         unsigned long long* first_without) {
+  constexpr Index none = std::numeric_limits<Index>::max();
   const Index stride = gridDim.x * blockDim.x;
+  Index least = none;
   for (std::uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride) {
-    if (indices != nullptr) indices[i] = static_cast<Index>(i);
+    const auto index = static_cast<Index>(i);
+    if (indices != nullptr) indices[i] = index;
     if (groups[i] < group_count) continue;
     groups[i] = group_count;
-    atomicMin(first_without, i);
+    least = min(least, index);
   }
+  for (unsigned lanes = warpSize / 2; lanes != 0; lanes /= 2) {
+    least = min(least, __shfl_down_sync(0xffffffffu, least, lanes));
+  }
+  if (threadIdx.x % warpSize == 0 && least != none) atomicMin(first_without, least);
 }
 
 /// Returns how many of the sorted numbers are less than `group`.

@@ -33,7 +33,7 @@ from ._errors import (
     VerifyError,
 )
 from ._columns import ColumnStatistics
-from ._files import convert, matmul
+from ._files import convert, matmul, running
 from ._filter import filter
 from ._histogram import Histogram, histogram
 from ._machine import devices, doctor
@@ -101,6 +101,7 @@ __all__ = [
     "quantile",
     "reduce",
     "resident",
+    "running",
     "shard",
     "std",
     "stream",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, Literal, Union
 
 from . import _ooc
 from ._arguments import flag, path, shown
@@ -48,6 +48,27 @@ def convert(x: ArrayLike, out: Path, dtype: Any = None, *, strict: bool = False,
     if beyond:
         warnings.warn(f"{beyond:,} of {count:,} values are beyond the type", stacklevel=2)
     return _reopened(target, code or array._input.code)
+
+
+def running(x: ArrayLike, out: Path, value: Literal["sum", "min", "max"] = "sum", *,
+            exclusive: bool = False, overwrite: bool = False, **given: Unpack[Options]) -> Array:
+    """Writes, for each element, the sum of all elements up to it, their minimum or their maximum,
+    and returns the file as a lazy array of one dimension.
+
+    As numpy.cumsum(x, dtype="i8") and numpy.minimum.accumulate(x.ravel()). Sums of integers are i8
+    (of u8: u8) and wrap around, those of floats are f8, with an error that does not grow with their
+    number. NaN stay from the first one on.
+    exclusive: a sum is of the elements before each one, so the first one is 0.
+    """
+    wanted = settings(given)
+    target = path(out, "out")
+    if value not in ("sum", "min", "max"):
+        raise UsageError(f"value={shown(value)} is none of sum, min and max")
+    array = opened_elements(x)
+    with reporting(wanted.progress) as progress:
+        code = _ooc.running(array._input, target, value, flag(exclusive, "exclusive"),
+                            flag(overwrite, "overwrite"), array._machine(wanted), progress)
+    return _reopened(target, code)
 
 
 def matmul(a: ArrayLike, b: ArrayLike, out: Path, *, overwrite: bool = False,
