@@ -20,7 +20,8 @@ struct RangeEnd {
 
 /// Records fit if their value is in a range. NaN is in none, not even in one without ends.
 struct FilterByRange {
-  std::optional<RangeEnd> lower{}, upper{};  ///< the ends; empty: infinitely far, and included
+  std::optional<RangeEnd> lower{};  ///< the lower end; empty: -infinity, included
+  std::optional<RangeEnd> upper{};  ///< the upper end; empty: infinity, included
 
   /// Of the value: a field of structs by its name, or a column of rows by its number, "0" for the
   /// first one. Whole structs and rows are kept then. Empty: the elements themselves are kept.

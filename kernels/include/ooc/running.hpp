@@ -16,8 +16,8 @@ enum class RunningValue : std::uint8_t { sum, minimum, maximum };
 
 /// Options of running().
 struct RunningOptions {
-  RunningValue value = RunningValue::sum;
-  bool exclusive = false;  ///< of the elements before each one: a sum begins with 0
+  RunningValue value = RunningValue::sum;  ///< what is written for each element
+  bool exclusive = false;                  ///< of the elements before each one: a sum begins with 0
 };
 
 /// Returns the type of the results for a source of elements `type`. Sums of integers are i8, but u8
