@@ -72,6 +72,7 @@ def run_once(rival, variant, options):
     except subprocess.TimeoutExpired:
         return {"error": f"stopped after {options.timeout} s"}
     process_seconds = time.perf_counter() - begin
+    Path(options.file + ".kept").unlink(missing_ok=True)  # of ooc-run filter
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode != 0:
         return {"error": last_line(done.stderr)}

@@ -42,6 +42,8 @@ def test_structs_rows_and_masks(values):
     assert found.dtype == kept.dtype and found.tobytes() == kept.tobytes()
     rows = np.arange(600.0).reshape(200, 3)
     same(ooc.filter(rows, "rows.npy", by=1, above=300), rows[rows[:, 1] > 300])
+    thin = rows[:, :1].copy()
+    same(ooc.filter(thin, "thin.npy", by=0, above=300), thin[thin[:, 0] > 300])
     mask = np.arange(200) % 3 == 0
     same(ooc.filter(rows, "masked.npy", mask=mask), rows[mask])
     same(ooc.filter(rows, "elements.npy", mask=rows > 20), rows[rows > 20])
@@ -63,11 +65,19 @@ def test_refusals():
                         ({"mask": array, "by": 0}, "exclude each other"),
                         ({"above": "x"}, "is no number"), ({"above": 2**64}, "more than 64 bits"),
                         ({"above": np.nan}, "an end of a range"),
+                        ({"between": 5}, "is no pair"),
+                        ({"between": (2, 1)}, "below its beginning"),
+                        ({"above": 1, "by": ""}, "no name"), ({"above": 1, "by": 1.5}, "no name"),
                         ({"above": 1, "by": 4}, "has no column 4")):
         with pytest.raises(ooc.UsageError, match=what):
             ooc.filter(array, "o.npy", **given)
     with pytest.raises(ooc.BadInput, match="holds structs"):
         ooc.filter("s.npy", "o.npy", above=1)
+    np.save("by_columns.npy", np.asfortranarray(np.ones((4, 3), bool)))
+    with pytest.raises(ooc.BadInput, match="column by column"):
+        ooc.filter(np.ones((4, 3)), "o.npy", mask="by_columns.npy")
+    with pytest.raises(ooc.BadInput, match="has other rows"):
+        ooc.filter(np.ones((4, 3)), "o.npy", mask=np.ones((3, 4), bool))
     with pytest.raises(ooc.BadInput, match="has 10 records"):
         ooc.filter(array, "o.npy", mask=array[1:])
     ooc.filter(array, "o.npy", above=1)

@@ -78,6 +78,9 @@ class FilterTest(CliTest):
         self.compare("rows.npy", "--by", 1, "--above", 0, values=rows, fits=rows[:, 1] > 0)
         flat = rows.reshape(-1)
         self.compare("rows.npy", "--above", 0, values=flat, fits=flat > 0)
+        thin = rows[:, :1].copy()
+        np.save(self.path("thin.npy"), thin)
+        self.compare("thin.npy", "--by", 0, "--above", 0, values=thin, fits=thin[:, 0] > 0)
         structs = np.zeros(20_000, [("a", ">f4"), ("flag", "?"), ("name", "S5"), ("n", "i8"),
                                     ("time", ">M8[ns]"), ("v", "f4", (2, 3)), ("w", "U3", 2)])
         structs["a"] = VALUES[:20_000]
@@ -140,6 +143,8 @@ class FilterTest(CliTest):
         warnings = self.json(*words, "--equal", 0.1)["warnings"]
         self.assertIn("no value of float32 is 0.1", warnings[0])
         self.assertEqual(self.json(*words, "--equal", 0.5)["warnings"], [])
+        warnings = self.json(*words, "--equal", 2**24 + 1)["warnings"]
+        self.assertIn("no value of float32 is 16777217", warnings[0])
         self.write("x.i16", np.arange(9, dtype="i2"))
         found = self.json("filter", "x.i16", "-o", "o.i16", "--equal", 2.5)
         self.assertIn("no value of int16 is 2.5", found["warnings"][0])
@@ -174,6 +179,8 @@ class FilterTest(CliTest):
                       ("x.f32", "-o", "o.npy", "--between", "2:1"),
                       ("x.f32", "-o", "o.npy", "--between", ":"),
                       ("x.f32", "-o", "o.npy", "--between", "2"),
+                      ("x.f32", "-o", "o.npy", "--above", -2**63 - 1),
+                      ("x.f32", "-o", "o.npy", "--above", 1, "--by", ""),
                       ("x.f32", "-o", "o.npy", "--above", 1, "--by", 1),
                       ("x.f32", "-o", "o.npy", "--above", 1, "--rest", "o.npy"),
                       ("x.f32", "-o", "x.f32", "--above", 1, "--force"),

@@ -128,6 +128,12 @@ class ResumeTest(CliTest):
     def test_scan(self):
         self.kill_and_resume("scan", "x.f32", "-o", "y.f64", "--force", output="y.f64")
 
+    def test_filter(self):
+        self.kill_and_resume("filter", "x.f32", "-o", "y.f32", "--above", 0.1, "--force",
+                             output="y.f32")
+        self.kill_and_resume("filter", "x.f32", "-o", "y.i64", "--above", 0.1, "--indices",
+                             "--force", output="y.i64")
+
     def test_matmul(self):
         random = np.random.default_rng(4)
         for name in ("a.f32", "b.f32"):

@@ -104,10 +104,10 @@ constexpr std::array all_commands{
             "maximum (but u1 and i1 have the ranges 0:256 and -128:128), and a GPU keeps what\n"
             "fits its memory for the second. --bins sqrt, sturges, scott, fd or auto is the\n"
             "rule of that name of numpy.histogram_bin_edges, for the finite values, from\n"
-            "minimum to maximum; it takes two passes, too. fd and auto look for the quartiles\n"
-            "as ooc-run quantile does, and count in one pass more. Several files are one\n"
-            "dataset, in the order given. --verify reads the data once more and compares each\n"
-            "value with the edges: an independent, slower method."},
+            "minimum to maximum. The first three take two passes, too; fd and auto look for\n"
+            "the quartiles as ooc-run quantile does, and count in one pass more. Several\n"
+            "files are one dataset, in the order given. --verify reads the data once more and\n"
+            "compares each value with the edges: an independent, slower method."},
     Command{"reduce", "FILE... [options]", "sum, minimum, maximum, mean, variance in one pass",
             FileWords::some, reduce_examples,
             "Sums of integers are exact. Sums of floats, mean and (population) variance have\n"
@@ -184,8 +184,8 @@ constexpr std::array all_commands{
     Command{"scan", "FILE... -o OUT [options]", "running sum, minimum or maximum", FileWords::some,
             scan_examples,
             "Writes, for each element, the sum of all elements up to it, in the order of the\n"
-            "file: as numpy.cumsum(x, dtype=int64), in one dimension. Integers wrap around;\n"
-            "sums of uint64 are uint64. Sums of floats are float64, added in an order that\n"
+            "file: as numpy.cumsum, in one dimension. Sums of integers are int64 (of uint64:\n"
+            "uint64) and wrap around. Those of floats are float64, added in an order that\n"
             "only places in the file decide: they have the same bits for any chunk size,\n"
             "number of streams and device, and an error that does not grow with the file.\n"
             "--min and --max keep the type, as numpy.minimum.accumulate does: the first NaN\n"

@@ -169,13 +169,19 @@ double parse_real(std::string_view text) {
 }
 
 ooc::Scalar parse_scalar(std::string_view text) {
-  const auto parse_as = [text](auto& value) {
+  bool is_too_long = false;
+  const auto parse_as = [&](auto& value) {
     const char* const end = text.data() + text.size();
     const auto [rest, failed] = std::from_chars(text.data(), end, value);
+    is_too_long |= failed == std::errc::result_out_of_range && rest == end;
     return failed == std::errc{} && rest == end;
   };
   if (std::int64_t value = 0; parse_as(value)) return ooc::int128{value};
   if (std::uint64_t value = 0; parse_as(value)) return ooc::int128{value};
+  if (is_too_long) {
+    refuse_usage(fmt::format("the integer {} has more than 64 bits", text),
+                 fmt::format("{}.0 is a number of double precision", text));
+  }
   return parse_real(text);
 }
 

@@ -148,7 +148,7 @@ inline constexpr std::array target_options{
            .group = Group::target,
            .commands = "filter",
            .excludes = "mask",
-           .because = "one range, value or mask says what to keep"},
+           .because = "a mask has a number for each record"},
     Option{.name = "mask",
            .argument = "FILE",
            .help = "records for which a value in FILE is not 0",

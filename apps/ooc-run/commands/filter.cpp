@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <variant>
 
+#include "cli/failure.hpp"
 #include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
 #include "commands/commands.hpp"
@@ -34,18 +35,21 @@ std::optional<ooc::Source> open_mask(const FilterSettings& settings) {
   return ooc::open(files_of({&*settings.mask, 1}));
 }
 
-/// True if a type has a value.
-bool has_value(ooc::ElementType type, double value) {
+/// True if a type has a value. Integers of 64 bits are exact in a long double.
+bool has_value(ooc::ElementType type, long double value) {
   return ooc::visit(type, [&]<class T>(std::type_identity<T>) {
+    using Limits = std::numeric_limits<T>;
     if constexpr (std::is_integral_v<T>) {
-      using Limits = std::numeric_limits<T>;
-      return std::floor(value) == value && value >= static_cast<double>(Limits::lowest()) &&
-             value <= static_cast<double>(Limits::max());
+      return std::floor(value) == value && value >= static_cast<long double>(Limits::lowest()) &&
+             value <= static_cast<long double>(Limits::max());
     } else if constexpr (std::is_floating_point_v<T>) {
-      return std::isinf(value) || static_cast<double>(static_cast<T>(value)) == value;
+      if (std::isinf(value)) return true;
+      return std::abs(value) <= Limits::max() &&
+             static_cast<long double>(static_cast<T>(value)) == value;
     } else {
       for (unsigned bits = 0; bits <= 0xffff; ++bits) {
-        if (ooc::to_double(T{static_cast<std::uint16_t>(bits)}) == value) return true;
+        if (static_cast<long double>(ooc::to_double(T{static_cast<std::uint16_t>(bits)})) == value)
+          return true;
       }
       return false;
     }
@@ -55,15 +59,18 @@ bool has_value(ooc::ElementType type, double value) {
 /// Returns a warning if the only value that is kept is none of the type, such as 0.1 of float32.
 std::string no_such_value(const ooc::FilterByRange& range, const ooc::Source& source) {
   if (!range.lower || !range.upper || range.upper->value != range.lower->value) return {};
-  const auto* const value = std::get_if<double>(&range.lower->value);
+  const ooc::Scalar& value = range.lower->value;
+  const long double exact = value.is_integer()
+                                ? static_cast<long double>(std::get<ooc::int128>(value))
+                                : static_cast<long double>(value.value());
   ooc::ElementType type = source.element();
   if (source.type() && source.type()->is_struct()) {
     const auto& fields = source.type()->fields;
     type = std::ranges::find(fields, range.column, &ooc::Field::name)->element;
   }
-  if (value == nullptr || has_value(type, *value)) return {};
-  return fmt::format("no value of {} is {}, so none is kept: --between takes two ends",
-                     ooc::name_of(type), *value);
+  if (has_value(type, exact)) return {};
+  return fmt::format("no value of {} is {}, so nothing was kept: --between takes two ends",
+                     ooc::name_of(type), to_string(value));
 }
 
 std::string describe_output(const ooc::Target& target, std::uint64_t records, std::uint64_t all,
@@ -77,6 +84,16 @@ std::string describe_output(const ooc::Target& target, std::uint64_t records, st
 std::string describe_files(const ooc::FilterTargets& targets) {
   const std::string kept = printable(targets.kept.path.string());
   return targets.rest ? kept + ", " + printable(targets.rest->path.string()) : kept;
+}
+
+/// Returns the size of the records in all files (bytes), also of those that an earlier run wrote.
+std::uint64_t bytes_in_files(const ooc::Selection& found, const ooc::Source& source,
+                             const ooc::FilterTargets& targets) {
+  const std::uint64_t records = targets.rest ? found.seen : found.kept;
+  if (records == 0) return 0;
+  if (targets.indices) return records * sizeof(std::int64_t);
+  const std::uint64_t elements = source.is_produced() ? 1 : source.elements() / found.seen;
+  return records * elements * ooc::size_of(source.type().value_or(ooc::DType{}));
 }
 
 }  // namespace
@@ -105,7 +122,11 @@ Outcome run(const FilterRequest& request, const Interrupt& interrupt) {
       ooc::filter_by(session.coordinator(), rule, source, targets, session.pass());
   session.warn(no_such_value(request.filter.range, source));
   const Verified verified = session.verify(stats, [&, &found = found] {
-    ooc::verify_filter_by(session.coordinator(), rule, source, targets, found, session.pass());
+    try {
+      ooc::verify_filter_by(session.coordinator(), rule, source, targets, found, session.pass());
+    } catch (const ooc::Error& error) {
+      throw with_hint(error, describe_files(targets) + ": written, but not verified", "filter");
+    }
   });
   const bool of_values = !(source.type() && source.type()->is_struct()) &&
                          (source.is_produced() || found.seen == source.elements());
@@ -117,7 +138,8 @@ Outcome run(const FilterRequest& request, const Interrupt& interrupt) {
   const Json result{{"count", found.seen},
                     {"kept", found.kept},
                     {"path", targets.kept.path.string()},
-                    {"bytes_written", stats.outcome.bytes_written}};
+                    {"rest", targets.rest ? Json(targets.rest->path.string()) : Json(nullptr)},
+                    {"bytes_written", bytes_in_files(found, source, targets)}};
   Outcome outcome = session.report({.command = "filter",
                                     .input = describe_input(source, settings.format),
                                     .result = answer(result, stats, verified),

@@ -26,11 +26,12 @@ Ends parse_ends(std::string_view text) {
     if (word.empty()) return {};
     return ooc::RangeEnd{parse_scalar(word)};
   };
-  const Ends ends{end_of(text.substr(0, colon)), end_of(text.substr(colon + 1))};
-  if (ends.first && ends.second && ends.first->value.value() > ends.second->value.value()) {
-    refuse_usage("the lower end is above the upper");
-  }
-  return ends;
+  return {end_of(text.substr(0, colon)), end_of(text.substr(colon + 1))};
+}
+
+std::string parse_column(const std::string& text) {
+  if (text.empty()) refuse_usage("names no field or column");
+  return text;
 }
 
 ooc::FilterByRange read_range(const Arguments& arguments) {
@@ -55,8 +56,7 @@ ooc::FilterByRange read_range(const Arguments& arguments) {
     refuse_usage("which values? Neither --above nor --below nor any other range nor --mask",
                  filter_example);
   }
-  const auto as_text = [](const std::string& text) { return text; };
-  range.column = arguments.get("by", as_text).value_or("");
+  range.column = arguments.get("by", parse_column).value_or("");
   return range;
 }
 

@@ -75,10 +75,9 @@ std::vector<std::string> without_repetitions(const std::vector<std::string>& sen
 /// Throws Error(bad_input) if the files hold structs.
 void require_elements(const ooc::Source& source) {
   if (!source.type() || !source.type()->is_struct()) return;
-  throw ooc::Error(
-      ooc::ErrorKind::bad_input,
-      fmt::format("{}: holds structs {}", source.name(), ooc::code_of(*source.type())),
-      {.why = "this command takes elements of one type", .hint = field_hint(source)});
+  throw ooc::Error(ooc::ErrorKind::bad_input,
+                   fmt::format("{}: holds structs {}", source.name(), ooc::code_of(*source.type())),
+                   {.why = "this command takes elements of one type", .hint = field_hint(source)});
 }
 
 /// Returns the error for an incomplete check, which implies nothing about the result.

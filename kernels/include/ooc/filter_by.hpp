@@ -14,7 +14,7 @@ namespace ooc {
 
 /// An end of a range of values.
 struct RangeEnd {
-  Scalar value;             ///< an integer, which is compared exactly, or a double other than NaN
+  Scalar value;  ///< an integer of 64 bits, which is compared exactly, or a double other than NaN
   bool is_included = true;  ///< the value itself is in the range
 };
 
@@ -23,13 +23,13 @@ struct FilterByRange {
   std::optional<RangeEnd> lower{};  ///< the lower end; empty: -infinity, included
   std::optional<RangeEnd> upper{};  ///< the upper end; empty: infinity, included
 
-  /// Of the value: a field of structs by its name, or a column of rows by its number, "0" for the
-  /// first one. Whole structs and rows are kept then. Empty: the elements themselves are kept.
+  /// Where the value is: a field of structs by its name, or a column of rows by its number, "0" for
+  /// the first one. Whole structs and rows are kept then. Empty: the elements themselves are kept.
   std::string column{};
 };
 
 /// Records fit if a mask is not 0 there, as in NumPy, where NaN is not 0 either. The mask has any
-/// type of element, and one for each element of the source or, if these are fewer, for each row.
+/// type of element, and the shape of the source, or one dimension and an element for each row.
 struct FilterByMask {
   const Source* mask;  ///< not null; outlives the call
 };
@@ -56,9 +56,10 @@ struct FilterTargets {
 ///     const auto [found, stats] = ooc::filter_by(coordinator, high, prices, {{"high.npy"}});
 ///     std::cout << found.kept << " of " << found.seen << '\n';
 ///
-/// Throws Error as filter() does; `usage` for an end that is NaN or no number, if there is no such
-/// column, or if the mask has another number of elements; `bad_input` for structs without a column,
-/// and for columns that hold no single number.
+/// Throws Error as filter() does; `usage` for an end that is NaN or no number, for a range that
+/// ends below its beginning, and if there is no such column, or none of single numbers; `bad_input`
+/// for structs without a column, a mask of another shape, and arrays that are stored column by
+/// column.
 OOC_API Result<Selection> filter_by(Coordinator& coordinator, const FilterRule& rule,
                                     const Source& source, const FilterTargets& targets,
                                     const PassOptions& wanted = {});

@@ -25,9 +25,9 @@ struct RunningOptions {
 OOC_API ElementType running_type(ElementType type, RunningValue value);
 
 /// Writes, for each element of a source, the sum of all elements up to it, their minimum or their
-/// maximum, in the order of the file: as `numpy.cumsum(x, dtype=int64)` and
-/// `numpy.minimum.accumulate(x.ravel())`. The source is read once. Returns the number of elements
-/// written.
+/// maximum, in the order of the file: as `numpy.cumsum(x)`, of int64 for
+/// integers and float64 for floats, and `numpy.minimum.accumulate(x.ravel())`. The source is read
+/// once. Returns the number of elements written.
 ///
 ///     ooc::running(coordinator, ooc::open("counts.npy"), {"sums.npy"});
 ///
@@ -42,9 +42,9 @@ OOC_API ElementType running_type(ElementType type, RunningValue value);
 ///     the first of the smallest or largest ones, where -0 equals +0.
 ///
 /// The target has one dimension unless it names a shape, and the type of the results in this
-/// machine's byte order unless it names that. Throws Error as scan() does, `bad_input` for structs
-/// and for arrays that are stored column by column, and `usage` for exclusive extremes, since no
-/// elements have none, and for a target of another type.
+/// machine's byte order unless it names one. Throws Error as scan() does, `bad_input` for structs
+/// and for arrays that are stored column by column, and `usage` for exclusive extremes, since there
+/// is no extreme of no elements, and for a target of another type.
 OOC_API Result<std::uint64_t> running(Coordinator& coordinator, const Source& source,
                                       const Target& target, const RunningOptions& options = {},
                                       const PassOptions& wanted = {});

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-// The number of bins that each rule gives, as numpy.histogram_bin_edges() of NumPy 2 computes it
+// The number of bins that each rule gives, as numpy.histogram_bin_edges() of NumPy 2.4 computes it
 // for the values as float64. For f2 and f4 data, NumPy computes in their type, which is less exact.
 
 namespace ooc::detail::binning {

@@ -42,7 +42,7 @@ void check_unchanged(const Histogram& histogram, const ChosenBins& chosen, bool 
     return;
   }
   throw Error(ErrorKind::input_changed, "the input changed while it was read",
-              details_of(path, "the second pass found values that the first did not",
+              details_of(path, "the last pass found values that the first did not",
                          "count when no program writes to it",
                          {{RemedyAction::set, "HistogramOptions::range"}}));
 }
@@ -317,7 +317,7 @@ void require_unknown_bins(ElementType type, const HistogramOptions& options) {
 Error read_once(const Source& source, const HistogramOptions& options) {
   if (options.bins.rule()) {
     return {ErrorKind::usage,
-            source.name() + ": a histogram whose bins follow a rule reads it twice",
+            source.name() + ": a histogram whose bins follow a rule reads it more than once",
             {.why = "it can be read once; the first pass looks at all values for the rule",
              .hint = "give a range and a number of bins"}};
   }

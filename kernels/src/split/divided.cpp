@@ -8,6 +8,8 @@
 #include <memory>
 #include <utility>
 
+#include "split/rules.hpp"
+
 namespace ooc::detail::splitting {
 
 namespace {
@@ -54,11 +56,7 @@ void Assigning::refuse(std::uint64_t record) const {
 Divided divide(const Source& source, bool by_rows, std::span<const Target> targets) {
   const DType type = type_in(source);
   const std::size_t bytes = size_of(type);
-  if (source.by_columns()) {
-    throw Error(ErrorKind::bad_input, source.name() + ": is stored column by column",
-                {.why = "its records would be taken in the order of the file",
-                 .hint = "save it row by row"});
-  }
+  require_by_rows(source);
   const std::size_t record_bytes = by_rows ? row_bytes_of(source, bytes) : bytes;
   if (source.bytes() % record_bytes != 0) {
     throw Error(ErrorKind::usage, source.name() + ": does not consist of whole rows",

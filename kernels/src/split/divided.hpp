@@ -34,7 +34,7 @@ struct Assigning {
   bool drops = false;    // records of other outputs are left out
   bool indices = false;  // outputs get the index of each record instead of the record
 
-  std::string question() const { return text; }
+  std::string question() const { return indices ? "indices of " + text : text; }
 
   /// The last input has the values that the rule looks at.
   void assign(Stream& stream, const StepRecords& in, DeviceSpan<std::uint16_t> numbers) const;

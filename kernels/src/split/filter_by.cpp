@@ -1,7 +1,9 @@
 #include <ooc/filter_by.hpp>
 
+#include <ooc/error.hpp>
 #include <ooc/split.hpp>
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -21,13 +23,26 @@ std::vector<Target> targets_of(const FilterTargets& targets) {
   return all;
 }
 
-/// True if the records are rows: those of a column, or those for which a mask has an element.
+bool has_rows(const Source& source) {
+  return !source.columns() || !source.row_shape().empty();
+}
+
+/// True if the records are rows: those of a column, or those for which a mask of one dimension has
+/// an element. Throws Error(bad_input) if the rows of a mask are not those of the source.
 bool filters_rows(const Source& source, const FilterRule& rule) {
-  if (source.type() && source.type()->is_struct()) return false;
-  if (source.columns() == 1u) return false;
   const auto* const by_mask = std::get_if<FilterByMask>(&rule);
-  if (by_mask == nullptr) return !std::get<FilterByRange>(rule).column.empty();
-  return by_mask->mask->elements() != source.elements();
+  const bool is_struct = source.type() && source.type()->is_struct();
+  if (by_mask == nullptr) {
+    return !is_struct && has_rows(source) && !std::get<FilterByRange>(rule).column.empty();
+  }
+  const Source& mask = *by_mask->mask;
+  if (has_rows(mask) && has_rows(source) &&
+      !std::ranges::equal(mask.row_shape(), source.row_shape())) {
+    throw Error(ErrorKind::bad_input, mask.name() + ": has other rows than " + source.name(),
+                {.why = "a mask has the shape of the data, or an element for each row"});
+  }
+  return !is_struct && has_rows(source) && !has_rows(mask) &&
+         (mask.elements() != source.elements() || mask.elements() == source.rows());
 }
 
 /// A filter as a split into the records that fit and the rest.

@@ -1,6 +1,7 @@
 #include "split/rules.hpp"
 
 #include <ooc/detail/device/decoder.hpp>
+#include <ooc/detail/inputs/input_type.hpp>
 #include <ooc/error.hpp>
 
 #include <algorithm>
@@ -107,6 +108,7 @@ ValuePlace field_place(const std::string& name, const Source& source) {
 }
 
 ValuePlace column_place(const std::string& text, const Source& source) {
+  if (!source.columns()) row_bytes_of(source, size_of(source.element()));  // throws
   const std::uint64_t columns = source.columns().value_or(1);
   std::uint64_t column = 0;
   const char* const end = text.data() + text.size();
@@ -188,14 +190,32 @@ KeyRange range_of(const FilterByRange& rule, ValuePlace place) {
 }
 
 void check_end(const std::optional<RangeEnd>& end) {
-  if (!end || (end->value.has_value() && !std::isnan(end->value.value()))) return;
-  throw Error(ErrorKind::usage, "an end of a range is " + to_string(end->value),
-              {.why = "no value is above or below it"});
+  if (!end) return;
+  const Scalar& value = end->value;
+  if (!value.has_value() || std::isnan(value.value())) {
+    throw Error(ErrorKind::usage, "an end of a range is " + to_string(value),
+                {.why = "no value is above or below it"});
+  }
+  if (!value.is_integer()) return;
+  const auto integer = std::get<int128>(value);
+  if (integer >= std::numeric_limits<std::int64_t>::min() &&
+      integer <= std::numeric_limits<std::uint64_t>::max()) {
+    return;
+  }
+  throw Error(ErrorKind::usage, "an end of a range is an integer of more than 64 bits",
+              {.hint = "give it as a double"});
+}
+
+void check_ends(const FilterByRange& rule) {
+  check_end(rule.lower);
+  check_end(rule.upper);
+  if (!rule.lower || !rule.upper || !is_less(rule.upper->value, rule.lower->value)) return;
+  throw Error(ErrorKind::usage, "the range ends at " + to_string(rule.upper->value) +
+                                    ", below its beginning at " + to_string(rule.lower->value));
 }
 
 Choice choice_by_range(const FilterByRange& rule, const Source& source) {
-  check_end(rule.lower);
-  check_end(rule.upper);
+  check_ends(rule);
   ValuePlace place{source.element()};
   if (!rule.column.empty()) {
     place = place_of(rule.column, source);
@@ -208,6 +228,7 @@ Choice choice_by_range(const FilterByRange& rule, const Source& source) {
 }
 
 Choice choice_by_mask(const Source& mask) {
+  require_by_rows(mask);
   require_numbers(mask, "a mask has a number for each record", "use one of its fields");
   const RangeEnd zero{int128{0}};
   return visit(mask.element(), [&]<class T>(std::type_identity<T>) -> Choice {
@@ -217,11 +238,19 @@ Choice choice_by_mask(const Source& mask) {
   });
 }
 
-std::string words_of(const std::optional<RangeEnd>& end, const std::string& from) {
-  return end ? " " + from + (end->is_included ? " " : " but not ") + to_string(end->value) : "";
+std::string words_of(const std::optional<RangeEnd>& end, const std::string& included,
+                     const std::string& excluded) {
+  return end ? (end->is_included ? included : excluded) + to_string(end->value) : "";
 }
 
 }  // namespace
+
+void require_by_rows(const Source& source) {
+  if (!source.by_columns()) return;
+  throw Error(
+      ErrorKind::bad_input, source.name() + ": is stored column by column",
+      {.why = "its records would be taken in the order of the file", .hint = "save it row by row"});
+}
 
 Choice choice_of(const SplitRule& rule, const Source& source, std::size_t outputs) {
   if (outputs == 0 || outputs > most_groups) {
@@ -249,7 +278,8 @@ std::string words_of(const FilterRule& rule) {
   const auto* const range = std::get_if<FilterByRange>(&rule);
   if (range == nullptr) return "by a mask";
   const std::string column = range->column.empty() ? "values" : "column " + range->column;
-  return column + words_of(range->lower, "from") + words_of(range->upper, "to");
+  return column + words_of(range->lower, " from ", " above ") +
+         words_of(range->upper, " to ", " below ");
 }
 
 std::string words_of(const SplitRule& rule, std::size_t outputs) {

@@ -151,8 +151,8 @@ class OutputCheck {
     const auto [at, other] = std::ranges::mismatch(found, expected_);
     if (at != found.end() || count < records_.size()) {
       const auto place = static_cast<std::size_t>(at - found.begin()) / reader_.record_bytes();
-      throw wrong("record " + std::to_string(records_[place]) + " of the data is not record " +
-                  std::to_string(reader_.records() - left_ + place) + " of it");
+      throw wrong("its record " + std::to_string(reader_.records() - left_ + place) +
+                  " is not record " + std::to_string(records_[place]) + " of the data");
     }
     left_ -= count;
     records_.clear();
@@ -160,7 +160,7 @@ class OutputCheck {
   }
 
   void end() const {
-    if (left_ != 0) throw wrong("it has " + std::to_string(left_) + " records more than fit");
+    if (left_ != 0) throw wrong("it has more records than fit, by " + std::to_string(left_));
   }
 
   std::uint64_t records() const { return reader_.records(); }
@@ -201,9 +201,10 @@ std::uint64_t elements_of_record(const FilterRule& rule, const Source& source) {
 
 }  // namespace
 
-void verify_filter_by(Coordinator& /*coordinator*/, const FilterRule& rule, const Source& source,
+void verify_filter_by(Coordinator& coordinator, const FilterRule& rule, const Source& source,
                       const FilterTargets& targets, const Selection& found,
                       const PassOptions& wanted) {
+  const Reservation reservation = reserve(coordinator);
   const std::uint64_t record_elements = elements_of_record(rule, source);
   RecordReader data(source, record_elements);
   std::deque<OutputCheck> outputs;  // which do not move
@@ -238,9 +239,11 @@ void verify_filter_by(Coordinator& /*coordinator*/, const FilterRule& rule, cons
   }
   for (const OutputCheck& output : outputs) output.end();
   if (found.seen != data.records() || found.kept != outputs.front().records()) {
-    throw outputs.front().wrong("has " + std::to_string(outputs.front().records()) + " records");
+    throw outputs.front().wrong("it has " + std::to_string(outputs.front().records()) +
+                                " records, not " + std::to_string(found.kept));
   }
   source.check_unchanged();
+  if (by_mask != nullptr) by_mask->mask->check_unchanged();
 }
 
 }  // namespace ooc

@@ -261,8 +261,9 @@ void check_rule(const Source& source, BinRule rule, ElementType type, const Coun
 /// Returns the distance of the quartiles, which a check of their own proves.
 long double checked_iqr(Coordinator& coordinator, const Source& source, const PassOptions& wanted) {
   const QuantileOptions options{.q = {0.25, 0.75}, .nan = NanPolicy::omit};
-  const Quantiles found = quantile(coordinator, source, options, wanted).value;
-  verify_quantile(coordinator, source, options, found, wanted);
+  const PassOptions alone{.stop = wanted.stop, .progress = wanted.progress};
+  const Quantiles found = quantile(coordinator, source, options, alone).value;
+  verify_quantile(coordinator, source, options, found, alone);
   const Scalar &low = found.quantiles[0].value, &high = found.quantiles[1].value;
   return low.has_value() ? static_cast<long double>(high.value() - low.value()) : 0;
 }

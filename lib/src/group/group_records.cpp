@@ -24,7 +24,9 @@ void copy_group(const GroupedRecords& records, std::size_t group, std::uint64_t 
     if constexpr (std::is_same_v<Bytes, std::size_t>) {
       if (is_taken) std::memcpy(target, source, bytes);
     } else {
-      std::memcpy(target, source, bytes);  // the next record of the group replaces any other
+      // Without a branch. If the record is of another group, the next one of this group replaces
+      // it: there is one, since `size` is not 0.
+      std::memcpy(target, source, bytes);
     }
     source += bytes;
     target += is_taken ? bytes : 0;

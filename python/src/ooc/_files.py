@@ -55,9 +55,9 @@ def running(x: ArrayLike, out: Path, value: Literal["sum", "min", "max"] = "sum"
     """Writes, for each element, the sum of all elements up to it, their minimum or their maximum,
     and returns the file as a lazy array of one dimension.
 
-    As numpy.cumsum(x, dtype="i8") and numpy.minimum.accumulate(x.ravel()). Sums of integers are i8
-    (of u8: u8) and wrap around, those of floats are f8, with an error that does not grow with their
-    number. NaN stay from the first one on.
+    As numpy.cumsum(x) and numpy.minimum.accumulate(x.ravel()). Sums of integers are i8 (of u8: u8)
+    and wrap around, those of floats are f8, with an error that does not grow with their number. NaN
+    stay from the first one on.
     exclusive: a sum is of the elements before each one, so the first one is 0.
     """
     wanted = settings(given)

@@ -6,7 +6,7 @@ import operator
 from typing import TYPE_CHECKING, Any, SupportsIndex, Union, overload
 
 from . import _ooc
-from ._arguments import flag, path, unicode
+from ._arguments import flag, path, shown, unicode
 from ._array import Array, opened, opened_elements
 from ._errors import UsageError
 from ._files import _reopened
@@ -67,11 +67,11 @@ def filter(x: ArrayLike, out: Path, *, above: Number | None = None, below: Numbe
     if mask is not None and by is not None:
         raise UsageError("by= and mask= exclude each other")
     array = opened_elements(x) if by is None and mask is None else opened(x, "x")
-    column = "" if by is None else by if isinstance(by, str) else str(operator.index(by))
+    column = _column(by)
     target, others = path(out, "out"), None if rest is None else path(rest, "rest")
     chosen = None if mask is None else opened_elements(mask, "mask")
     with reporting(wanted.progress) as progress:
-        _ooc.filter(array._input, lower, upper, unicode(column),
+        _ooc.filter(array._input, lower, upper, column,
                     None if chosen is None else chosen._input, target, others,
                     flag(indices, "indices"), flag(overwrite, "overwrite"),
                     array._machine(wanted), progress)
@@ -93,11 +93,26 @@ def _range(above: Any, below: Any, between: Any, equal: Any, has_mask: bool) -> 
     if len(given) > 1:
         raise UsageError(f"{given[0]} and {given[1]} exclude each other")
     if between is not None:
+        if not isinstance(between, (tuple, list)) or len(between) != 2:
+            raise UsageError(f"between={shown(between)} is no pair", hint="between=(low, high)")
         low, high = between
         return _end(low, True, "between"), _end(high, True, "between")
     if equal is not None:
         return _end(equal, True, "equal"), _end(equal, True, "equal")
     return _end(above, False, "above"), _end(below, False, "below")
+
+
+def _column(by: Any) -> str:
+    """Returns the name or the number of a column as text; "" if there is none."""
+    if by is None:
+        return ""
+    try:
+        column = unicode(by) if isinstance(by, str) else str(operator.index(by))
+    except TypeError:
+        column = ""
+    if not column:
+        raise UsageError(f"by={shown(by)} is no name of a field, and no number of a column")
+    return column
 
 
 def _end(value: Any, included: bool, name: str) -> _End:

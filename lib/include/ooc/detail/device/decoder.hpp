@@ -67,7 +67,7 @@ class OOC_API Decoder {
   virtual void move_fields(const MovedRecords& records, std::span<const FieldMove> moves) = 0;
 
   /// Copies the records of group 0, then those of group 1 and so on. Those of a group keep their
-  /// order; those whose group does not exist come last, or are left out.
+  /// order. What follows them in the room is not specified.
   virtual void group(const GroupedRecords& records) = 0;
 };
 
