@@ -131,6 +131,8 @@ class ResumeTest(CliTest):
     def test_filter(self):
         self.kill_and_resume("filter", "x.f32", "-o", "y.f32", "--above", 0.1, "--force",
                              output="y.f32")
+
+    def test_filter_that_writes_indices(self):
         self.kill_and_resume("filter", "x.f32", "-o", "y.i64", "--above", 0.1, "--indices",
                              "--force", output="y.i64")
 
