@@ -212,9 +212,10 @@ constexpr std::array all_commands{
             "exactly. With --by, whole structs or rows are kept by one of their numbers;\n"
             "with --mask, by a number for each element or row in another file. --rest writes\n"
             "all others in the same pass, --indices the places as numpy.flatnonzero counts\n"
-            "them. Without a range, --not-nan or --finite says what to keep. --verify reads\n"
-            "the data and the files once more and compares them record by record. The files\n"
-            "appear when all of them are on the disk."},
+            "them. Without a range, --not-nan or --finite says what to keep. Dates are\n"
+            "integers here, and NaT is the least one. --verify reads the data and the files\n"
+            "once more and compares them record by record. The files appear when all of them\n"
+            "are on the disk."},
     Command{"bench", "FILE [options]",
             "measure this machine's limits, and how near runs come to them", FileWords::some,
             bench_examples,

@@ -58,7 +58,7 @@ Outcome run(const ScanRequest& request, const Interrupt& interrupt) {
     const Explanation explanation =
         explain_run(settings, scan_task(source), [&](ooc::DeviceKind device) {
           return ooc::dry_run_running(settings.options, device, source, target, request.options,
-                                      {.checkpoint = settings.checkpoint});
+                                      wanted_of(settings));
         });
     Remarks remarks = remarks_on(explanation, settings);
     remarks.facts.insert(remarks.facts.begin(),
