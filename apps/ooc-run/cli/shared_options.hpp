@@ -20,6 +20,10 @@ inline constexpr std::string_view of_elements =
     "histogram reduce quantile top distinct convert scan split filter info";
 inline constexpr std::string_view workers =
     "histogram reduce quantile top distinct matmul convert scan split filter bench gen";
+inline constexpr std::string_view of_files =
+    "histogram reduce quantile top distinct merge convert scan split filter info";
+inline constexpr std::string_view makers =
+    "histogram reduce quantile top distinct merge matmul convert scan split filter bench gen";
 inline constexpr std::string_view all =
     "histogram reduce quantile top distinct merge matmul convert scan split filter bench info "
     "doctor gen";
@@ -61,21 +65,19 @@ inline constexpr std::array shared_options{
            .group = Group::input,
            .commands = of_elements,
            .sets = "Format::count"},
-    Option{
-        .name = "files-from",
-        .argument = "FILE",
-        .help = "read the names of the files from FILE, one a line",
-        .group = Group::input,
-        .commands = "histogram reduce quantile top distinct merge convert scan split filter info",
-        .rare = true},
-    Option{
-        .name = "null",
-        .help = "names end with NUL, as those of find -print0",
-        .letter = '0',
-        .group = Group::input,
-        .commands = "histogram reduce quantile top distinct merge convert scan split filter info",
-        .rare = true,
-        .needs = "files-from"},
+    Option{.name = "files-from",
+           .argument = "FILE",
+           .help = "read the names of the files from FILE, one a line",
+           .group = Group::input,
+           .commands = of_files,
+           .rare = true},
+    Option{.name = "null",
+           .help = "names end with NUL, as those of find -print0",
+           .letter = '0',
+           .group = Group::input,
+           .commands = of_files,
+           .rare = true,
+           .needs = "files-from"},
 
     // The run.
     Option{.name = "device",
@@ -115,8 +117,7 @@ inline constexpr std::array shared_options{
     Option{.name = "force",
            .help = "replace existing files",
            .group = Group::run,
-           .commands = "histogram reduce quantile top distinct merge matmul convert scan split "
-                       "filter bench gen",
+           .commands = makers,
            .sets = "Target::replace"},
     Option{.name = "report",
            .argument = "FILE",
@@ -263,8 +264,7 @@ inline constexpr std::array shared_options{
            .help = "print the reasons for automatic choices",
            .letter = 'v',
            .group = Group::output,
-           .commands = "histogram reduce quantile top distinct merge matmul convert scan split "
-                       "filter bench gen",
+           .commands = makers,
            .rare = true},
     Option{.name = "progress",
            .argument = "MODE",

@@ -12,7 +12,6 @@
 #include <type_traits>
 #include <variant>
 
-#include "cli/failure.hpp"
 #include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
 #include "commands/commands.hpp"
@@ -121,13 +120,10 @@ Outcome run(const FilterRequest& request, const Interrupt& interrupt) {
   const auto [found, stats] =
       ooc::filter_by(session.coordinator(), rule, source, targets, session.pass());
   session.warn(no_such_value(request.filter.range, source));
-  const Verified verified = session.verify(stats, [&, &found = found] {
-    try {
-      ooc::verify_filter_by(session.coordinator(), rule, source, targets, found, session.pass());
-    } catch (const ooc::Error& error) {
-      throw with_hint(error, describe_files(targets) + ": written, but not verified", "filter");
-    }
-  });
+  const Verified verified =
+      session.verify_file("filter", targets.kept.path, stats, [&, &found = found] {
+        ooc::verify_filter_by(session.coordinator(), rule, source, targets, found, session.pass());
+      });
   const bool of_values = !(source.type() && source.type()->is_struct()) &&
                          (source.is_produced() || found.seen == source.elements());
   const std::string_view noun = of_values ? "value" : "record";

@@ -156,20 +156,6 @@ Outcome explain_product(const MatmulRequest& request, const ooc::Target& target,
                  std::move(facts), reasons, warnings);
 }
 
-/// Checks the product by reading all three files. The product has been committed already, and is
-/// kept even if it is wrong.
-ooc::Verification check_product(Session& session, const ooc::Source& a, const ooc::Source& b,
-                                const ooc::Target& target, const ooc::MatmulPlan& plan) {
-  try {
-    ooc::Source c = ooc::open(target.path, {.type = target.type});
-    c.set_shape({plan.rows, plan.columns});
-    return ooc::verify_matmul(session.coordinator(), a, b, c, plan.precision, 8, session.pass());
-  } catch (const ooc::Error& error) {
-    throw with_hint(error, printable(target.path.string()) + " was written, but is not verified",
-                    "matmul");
-  }
-}
-
 }  // namespace
 
 Outcome run(const MatmulRequest& request, const Interrupt& interrupt) {
@@ -200,9 +186,13 @@ Outcome run(const MatmulRequest& request, const Interrupt& interrupt) {
   auto [product, stats] =
       ooc::matmul(session.coordinator(), a, b, target, request.options, session.pass());
   ooc::Verification verification;
-  const Verified verified = session.verify(stats, [&, &plan = product.plan] {
-    verification = check_product(session, a, b, target, plan);
-  });
+  const Verified verified =
+      session.verify_file("matmul", target.path, stats, [&, &plan = product.plan] {
+        ooc::Source c = ooc::open(target.path, {.type = target.type});
+        c.set_shape({plan.rows, plan.columns});
+        verification =
+            ooc::verify_matmul(session.coordinator(), a, b, c, plan.precision, 8, session.pass());
+      });
   std::optional<ProductCheck> check;
   if (verified.seconds) check = {verification, *verified.seconds};
   report.heading = product_heading(a, b);

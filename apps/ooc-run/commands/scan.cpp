@@ -1,5 +1,4 @@
 #include <fmt/core.h>
-#include <ooc/error.hpp>
 #include <ooc/running.hpp>
 
 #include <cstdint>
@@ -8,7 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include "cli/failure.hpp"
 #include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
 #include "cli/type_words.hpp"
@@ -28,19 +26,6 @@ std::string_view name_of(ooc::RunningValue value) {
     case ooc::RunningValue::maximum: return "max";
   }
   __builtin_unreachable();
-}
-
-/// Checks the results by reading both files. They have been committed, and are kept even if they
-/// are wrong.
-void check_results(Session& session, const ooc::Source& source, const ooc::Target& target,
-                   const ooc::RunningOptions& options) {
-  try {
-    const ooc::Source found = ooc::open(target.path, {.type = target.type});
-    ooc::verify_running(session.coordinator(), source, found, options, session.pass());
-  } catch (const ooc::Error& error) {
-    throw with_hint(error, printable(target.path.string()) + " was written, but is not verified",
-                    "scan");
-  }
 }
 
 }  // namespace
@@ -70,8 +55,10 @@ Outcome run(const ScanRequest& request, const Interrupt& interrupt) {
   session.warn(type_doubt(source, settings.format));
   const auto [count, stats] =
       ooc::running(session.coordinator(), source, target, request.options, session.pass());
-  const Verified verified =
-      session.verify(stats, [&] { check_results(session, source, target, request.options); });
+  const Verified verified = session.verify_file("scan", target.path, stats, [&] {
+    const ooc::Source made_file = ooc::open(target.path, {.type = target.type});
+    ooc::verify_running(session.coordinator(), source, made_file, request.options, session.pass());
+  });
   const std::uint64_t bytes = count * ooc::size_of(made);
   Json result{{"value", name_of(request.options.value)},
               {"exclusive", request.options.exclusive},

@@ -345,6 +345,18 @@ Verified Session::verify(const ooc::Stats& stats, const std::function<void()>& c
   return {.seconds = elapsed.count()};
 }
 
+Verified Session::verify_file(std::string_view command, const std::filesystem::path& file,
+                              const ooc::Stats& stats, const std::function<void()>& check) {
+  return verify(stats, [&] {
+    try {
+      check();
+    } catch (const ooc::Error& error) {
+      throw with_hint(error, printable(file.string()) + " was written, but is not verified",
+                      command);
+    }
+  });
+}
+
 Json answer(Json result, const ooc::Stats& stats, const Verified& verified) {
   result["verified"] = verified.seconds ? Json(true) : Json(nullptr);
   mark_partial(result, stats);

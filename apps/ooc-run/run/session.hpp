@@ -94,6 +94,11 @@ class Session {
   /// it was interrupted or had no memory or threads.
   Verified verify(const ooc::Stats& stats, const std::function<void()>& check);
 
+  /// The same for a file that `command` has written, and which stays if it is wrong: the error says
+  /// that it is there.
+  Verified verify_file(std::string_view command, const std::filesystem::path& file,
+                       const ooc::Stats& stats, const std::function<void()>& check);
+
   /// Like report() above, for the result of a fold.
   Outcome report(std::string_view command, const ooc::Source& source, const ooc::Stats& stats,
                  Json result, const std::string& text, const Verified& verified,

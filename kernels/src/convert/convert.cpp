@@ -3,6 +3,7 @@
 #include <ooc/detail/inputs/input_type.hpp>
 #include <ooc/detail/sizing/dry_run_pass.hpp>
 
+#include "base/raw_element.hpp"
 #include "convert/values.hpp"
 
 #include <ooc/detail/base/byte_reader.hpp>
@@ -24,18 +25,10 @@ namespace ooc {
 using namespace detail;
 namespace {
 
-/// The bytes of an element of a given size. Only the loops behind convert_values() know its type,
-/// so this operator is instantiated once per size instead of once per type.
-template <std::size_t bytes>
-struct Raw {
-  using Element = std::byte;
-  std::byte data[bytes];
-};
-
 template <std::size_t input_bytes, std::size_t output_bytes>
 struct Converting {
-  using Input = Raw<input_bytes>;
-  using Output = Raw<output_bytes>;
+  using Input = RawElement<input_bytes>;
+  using Output = RawElement<output_bytes>;
 
   /// The losses are counted in device memory (`counter`) until finish() copies them.
   struct Partial {

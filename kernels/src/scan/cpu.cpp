@@ -137,8 +137,8 @@ OOC_SCAN_INLINE void finish(const Partition& partition, const Carry& before) {
   }
 }
 
-#define OOC_RUNNING_AVX2 "avx2,f16c"
-#define OOC_RUNNING_AVX512 \
+#define OOC_SCAN_AVX2 "avx2,f16c"
+#define OOC_SCAN_AVX512 \
   "avx2,f16c,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,prefer-vector-width=512"
 
 template <class Rule, bool exclusive>
@@ -146,11 +146,11 @@ void begin_sse2(const Partition& partition, Carry& own) {
   begin<Rule, exclusive>(partition, own);
 }
 template <class Rule, bool exclusive>
-[[gnu::target(OOC_RUNNING_AVX2)]] void begin_avx2(const Partition& partition, Carry& own) {
+[[gnu::target(OOC_SCAN_AVX2)]] void begin_avx2(const Partition& partition, Carry& own) {
   begin<Rule, exclusive>(partition, own);
 }
 template <class Rule, bool exclusive>
-[[gnu::target(OOC_RUNNING_AVX512)]] void begin_avx512(const Partition& partition, Carry& own) {
+[[gnu::target(OOC_SCAN_AVX512)]] void begin_avx512(const Partition& partition, Carry& own) {
   begin<Rule, exclusive>(partition, own);
 }
 
@@ -159,13 +159,12 @@ void finish_sse2(const Partition& partition, const Carry& before) {
   finish<Rule, exclusive>(partition, before);
 }
 template <class Rule, bool exclusive>
-[[gnu::target(OOC_RUNNING_AVX2)]] void finish_avx2(const Partition& partition,
-                                                   const Carry& before) {
+[[gnu::target(OOC_SCAN_AVX2)]] void finish_avx2(const Partition& partition, const Carry& before) {
   finish<Rule, exclusive>(partition, before);
 }
 template <class Rule, bool exclusive>
-[[gnu::target(OOC_RUNNING_AVX512)]] void finish_avx512(const Partition& partition,
-                                                       const Carry& before) {
+[[gnu::target(OOC_SCAN_AVX512)]] void finish_avx512(const Partition& partition,
+                                                    const Carry& before) {
   finish<Rule, exclusive>(partition, before);
 }
 

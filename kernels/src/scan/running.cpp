@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/raw_element.hpp"
 #include "scan/rules.hpp"
 
 namespace ooc {
@@ -21,18 +22,10 @@ using scanning::Question;
 
 namespace {
 
-/// The bytes of an element of a given size. Only the loops know its type, so the operator is
-/// instantiated for sizes instead of types.
-template <std::size_t bytes>
-struct ScanElement {
-  using Element = std::byte;
-  std::byte data[bytes];
-};
-
 template <std::size_t input_bytes, std::size_t output_bytes>
 struct Scanning {
-  using Input = ScanElement<input_bytes>;
-  using Output = ScanElement<output_bytes>;
+  using Input = RawElement<input_bytes>;
+  using Output = RawElement<output_bytes>;
   using Carry = scanning::Carry;
   static constexpr std::size_t partition_records = scanning::partition_elements;
   static constexpr std::string_view partial_name = "ooc.running/1";

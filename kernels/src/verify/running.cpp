@@ -88,7 +88,7 @@ class PlainFloatSums {
     const double in_tile = rows_ + in_row_;
     const auto [sum, lost] = before_and(in_tile);
     const double result = std::isnan(sum) ? plain_nan() : sum;
-    note(value, result);
+    remember(value, result);
     if (++place_ % 256 == 0) {
       rows_ = in_tile;
       in_row_ = 0;
@@ -102,12 +102,12 @@ class PlainFloatSums {
   }
 
   /// Returns the sum so far, almost exactly.
-  long double near() const { return exact_.value(); }
+  long double nearly_exact() const { return exact_.value(); }
 
   /// Returns how far from that the last result may be.
   long double bound() const {
     constexpr long double half_place = 0x1p-53L;
-    return half_place * (std::abs(near()) + 512 * absolute_);
+    return half_place * (std::abs(nearly_exact()) + 512 * absolute_);
   }
 
   /// False if a sum has overflowed, or an element was infinite or NaN.
@@ -142,7 +142,7 @@ class PlainFloatSums {
     return exactly(first.sum, first.lost + tiles_lost_);
   }
 
-  void note(double value, double result) {
+  void remember(double value, double result) {
     last_ = result;
     is_finite_ = is_finite_ && std::isfinite(result);
     has_special_ = has_special_ || !std::isfinite(value);
@@ -171,11 +171,11 @@ Scalar scalar_of(V value) {
 
 /// Compares results with those that `Sums` computes.
 template <class T, class Sums>
-class Steps {
+class StepCheck {
  public:
   using V = typename Sums::Result;
 
-  Steps(Sums sums, const Source& source, const Source& found, bool exclusive)
+  StepCheck(Sums sums, const Source& source, const Source& found, bool exclusive)
       : sums_(std::move(sums)), source_(source), found_(found), exclusive_(exclusive) {}
 
   void take(std::span<const T> elements, std::uint64_t first) {
@@ -199,12 +199,12 @@ class Steps {
   void check_error(std::uint64_t count) const {
     if (!sums_.is_finite()) {
       if (!sums_.must_be_finite()) return;
-    } else if (std::abs(sums_.last() - sums_.near()) <= sums_.bound()) {
+    } else if (std::abs(sums_.last() - sums_.nearly_exact()) <= sums_.bound()) {
       return;
     }
     throw plain::difference(
         source_, "the sum of the first " + std::to_string(count) + " values", sums_.last(),
-        static_cast<double>(sums_.near()),
+        static_cast<double>(sums_.nearly_exact()),
         "rounding explains " + to_string(Scalar{static_cast<double>(sums_.bound())}) + " at most");
   }
 
@@ -219,7 +219,7 @@ class Steps {
 template <class T, class Sums>
 void check_steps(Sums sums, const Source& source, const Source& found,
                  const RunningOptions& options, const PassOptions& wanted) {
-  Steps<T, Sums> steps(std::move(sums), source, found, options.exclusive);
+  StepCheck<T, Sums> steps(std::move(sums), source, found, options.exclusive);
   const std::uint64_t first_of_all = source.bytes_before() / source.element_bytes();
   constexpr std::size_t one_thread = 1;
   plain::read_all(wanted, source, one_thread,
