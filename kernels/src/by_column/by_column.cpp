@@ -13,7 +13,6 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <memory>
 #include <span>
 #include <string>
@@ -114,9 +113,11 @@ class ReduceColumns {
   void merge(Partial& total, Partial& part) const {
     auto& all = rows_found_in<T>(total);
     auto& found = rows_found_in<T>(part);
+    const std::size_t moved = found.tree.nodes().size();
     all.tree.absorb(found.tree);
-    std::ranges::move(all.spare, std::back_inserter(found.spare));
-    all.spare.clear();
+    // A lane whose nodes never meet their siblings here would allocate in each step, and another
+    // one would collect all that were merged.
+    for (std::size_t i = 0; i < moved; ++i) found.spare.push_back(all.fresh(columns_));
   }
 
   std::vector<Statistics> result(Partial total) const {

@@ -285,7 +285,7 @@ TEST_P(ByColumnTest, MoreChunksAllocateNoMore) {
     Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 128 * KiB, .streams = 2});
     return test::count_of_new_when_repeated([&] { (void)reduce_columns(coordinator, source); });
   };
-  EXPECT_LT(count_for(100), count_for(4) + 96 / 2);
+  EXPECT_LT(count_for(100), count_for(4) + 96 / 4);
 }
 
 }  // namespace
