@@ -13,6 +13,7 @@
 #include <ooc/filter_by.hpp>
 #include <ooc/fold.hpp>
 #include <ooc/histogram.hpp>
+#include <ooc/histogram_2d.hpp>
 #include <ooc/map.hpp>
 #include <ooc/matmul.hpp>
 #include <ooc/memory.hpp>

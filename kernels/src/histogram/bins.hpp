@@ -83,7 +83,17 @@ struct ListedBins : BinNumbers {
   }
 };
 
+/// The bins of elements that are numbers of counters already.
+struct NumberedBins : BinNumbers {
+  /// For so many counters, at least three.
+  explicit constexpr NumberedBins(std::size_t counters)
+      : BinNumbers{static_cast<std::int32_t>(counters - outside_counters) - 1} {}
+};
+
 /// Returns the number of the counter of an element.
+constexpr std::uint32_t number_in(const NumberedBins& /*bins*/, std::uint32_t element) {
+  return element;
+}
 template <class Found, class T>
 constexpr std::uint32_t number_in(const Found& bins, T element) {
   return bins.bin_of(to_double(element));

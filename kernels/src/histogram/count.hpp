@@ -49,6 +49,24 @@ std::unique_ptr<BinCounter> make_cpu_counter(ElementType type, const KeyRanges& 
 std::unique_ptr<BinCounter> make_cuda_counter(ElementType type, const KeyRanges& ranges,
                                               Stream& stream);
 
+// Counters of elements that are numbers of counters already, of the type u4.
+std::unique_ptr<BinCounter> make_cpu_counter(const NumberedBins& bins, Simd simd);
+std::unique_ptr<BinCounter> make_cuda_counter(const NumberedBins& bins, Stream& stream);
+
+/// Finds the counter of each element instead of counting. Used by one thread at a time.
+class BinFinder {
+ public:
+  virtual ~BinFinder() = default;
+
+  /// Writes the number of the counter of each element in `data`, of the type that the finder was
+  /// made for, to `numbers`. Enqueued on the stream.
+  virtual void find(Stream& stream, DeviceSpan<const std::byte> data, std::uint32_t* numbers) = 0;
+};
+
+/// `bins` must outlive the finder.
+std::unique_ptr<BinFinder> make_cpu_bin_finder(ElementType type, const Bins& bins, Simd simd);
+std::unique_ptr<BinFinder> make_cuda_bin_finder(ElementType type, const Bins& bins, Stream& stream);
+
 /// The properties of the data that determine the range. They also reveal whether the data changed
 /// between two passes.
 struct Extremes {

@@ -186,6 +186,12 @@ template <class T>
   }
 }
 
+[[gnu::always_inline]] inline void find_bins(const NumberedBins& /*bins*/,
+                                             const std::uint32_t* __restrict values,
+                                             std::uint32_t* __restrict numbers) {
+  std::copy_n(values, block_elements, numbers);
+}
+
 template <class T, class Bins>
 void find_bins_sse2(Bins& bins, const T* values, std::uint32_t* numbers) {
   find_bins(bins, values, numbers);
@@ -203,6 +209,57 @@ template <class T, class Bins>
 find_bins_avx512(Bins& bins, const T* values, std::uint32_t* numbers) {
   find_bins(bins, values, numbers);
 }
+
+/// Finds the bins of elements, a block at a time.
+template <class T, class Found>
+class BlockFinder {
+ public:
+  BlockFinder(const Found& bins, Simd simd)
+      : bins_(bins),
+        find_(for_level(simd, find_bins_sse2<T, Found>, find_bins_avx2<T, Found>,
+                        find_bins_avx512<T, Found>)) {}
+
+  /// Calls take(numbers, count) with the numbers of the counters of each block, which it may
+  /// change.
+  template <class Take>
+  void find(DeviceSpan<const std::byte> data, Take take) {
+    const std::size_t count = data.size / sizeof(T);
+    const T* const values = elements<T>(data);
+    // Aligned, so that no store crosses a cache line.
+    alignas(64) std::array<std::uint32_t, block_elements> numbers;
+    const std::size_t whole = count - count % block_elements;
+    for (std::size_t i = 0; i < whole; i += block_elements) {
+      find_(bins_, values + i, numbers.data());
+      take(numbers, block_elements);
+    }
+    if (whole == count) return;
+    std::array<T, block_elements> rest{};
+    std::copy(values + whole, values + count, rest.begin());
+    find_(bins_, rest.data(), numbers.data());
+    take(numbers, count - whole);
+  }
+
+  const Found& bins() const { return bins_; }
+
+ private:
+  Found bins_;
+  void (*find_)(Found&, const T*, std::uint32_t*);
+};
+
+template <class T, class Found>
+class CpuBinFinder final : public BinFinder {
+ public:
+  CpuBinFinder(const Found& bins, Simd simd) : finder_(bins, simd) {}
+
+  void find(Stream& /*stream*/, DeviceSpan<const std::byte> data, std::uint32_t* numbers) override {
+    finder_.find(data, [&numbers](const auto& found, std::size_t count) {
+      numbers = std::copy_n(found.begin(), count, numbers);
+    });
+  }
+
+ private:
+  BlockFinder<T, Found> finder_;
+};
 
 template <class Found>
 std::size_t counters_of(const Found& bins) {
@@ -223,31 +280,15 @@ template <class T, class Found>
 class NumberCounter final : public BinCounter {
  public:
   NumberCounter(const Found& bins, Simd simd)
-      : bins_(bins),
-        find_bins_(for_level(simd, find_bins_sse2<T, Found>, find_bins_avx2<T, Found>,
-                             find_bins_avx512<T, Found>)),
-        tables_(counters_of(bins), tables_for<T, Found>(counters_of(bins))) {}
+      : finder_(bins, simd), tables_(counters_of(bins), tables_for<T, Found>(counters_of(bins))) {}
 
   void count(Stream& /*stream*/, DeviceSpan<const std::byte> data) override {
-    const std::size_t count = data.size / sizeof(T);
-    const T* const values = elements<T>(data);
-    // Aligned, so that no store crosses a cache line.
-    alignas(64) std::array<std::uint32_t, block_elements> numbers;
-    const std::size_t whole = count - count % block_elements;
-    for (std::size_t i = 0; i < whole; i += block_elements) {
-      find_bins_(bins_, values + i, numbers.data());
-      add(numbers, block_elements);
-    }
-    if (whole == count) return;
-    std::array<T, block_elements> rest{};
-    std::copy(values + whole, values + count, rest.begin());
-    find_bins_(bins_, rest.data(), numbers.data());
-    add(numbers, count - whole);
+    finder_.find(data, [&](auto& numbers, std::size_t count) { add(numbers, count); });
   }
 
   void add_to(std::span<std::uint64_t> counts) override {
     tables_.empty([&](std::size_t number, std::uint64_t count) { counts[number] += count; });
-    counts[static_cast<std::size_t>(bins_.below())] += left_out_;
+    counts[static_cast<std::size_t>(finder_.bins().below())] += left_out_;
   }
 
  private:
@@ -256,9 +297,9 @@ class NumberCounter final : public BinCounter {
   void add(std::array<std::uint32_t, block_elements>& numbers, std::size_t count) {
     std::size_t kept = count;
     if constexpr (std::is_same_v<Found, KeyBins<T>>) {
-      if (bins_.take_all()) return tables_.add(numbers.data(), count);
+      if (finder_.bins().take_all()) return tables_.add(numbers.data(), count);
       kept = 0;
-      const auto below = static_cast<std::uint32_t>(bins_.below());
+      const auto below = static_cast<std::uint32_t>(finder_.bins().below());
       for (std::size_t i = 0; i < count; ++i) {
         const std::uint32_t number = numbers[i];
         numbers[kept] = number;
@@ -269,8 +310,7 @@ class NumberCounter final : public BinCounter {
     tables_.add(numbers.data(), kept);
   }
 
-  Found bins_;
-  void (*find_bins_)(Found&, const T*, std::uint32_t*);
+  BlockFinder<T, Found> finder_;
   Tables tables_;
   std::uint64_t left_out_ = 0;  // elements that count as below, beside those in the tables
 };
@@ -307,15 +347,40 @@ HostBytes key_counting_bytes(ElementType type, std::size_t bins) {
           .per_lane = lane_bytes(type, counters, tables)};
 }
 
-std::unique_ptr<BinCounter> make_cpu_counter(ElementType type, const Bins& bins, Simd simd) {
-  return ooc::visit(type, [&]<class T>(std::type_identity<T>) {
+namespace {
+
+/// Calls `make` with a value of the element type and with the bins, in the form that is found
+/// soonest.
+template <class Make>
+auto with_found(ElementType type, const Bins& bins, const Make& make) {
+  return ooc::visit(type, [&]<class T>(std::type_identity<T> of_type) {
     return visit(bins, [&]<class Found>(const Found& found) {
       if constexpr (sizeof(T) == 4 && std::is_same_v<Found, EvenBins>) {
-        if (GuessedBins::suit(found)) return make_counter<T>(GuessedBins(found), simd);
+        if (GuessedBins::suit(found)) return make(of_type, GuessedBins(found));
       }
-      return make_counter<T>(found, simd);
+      return make(of_type, found);
     });
   });
+}
+
+}  // namespace
+
+std::unique_ptr<BinCounter> make_cpu_counter(ElementType type, const Bins& bins, Simd simd) {
+  return with_found(type, bins, [&]<class T>(std::type_identity<T>, const auto& found) {
+    return make_counter<T>(found, simd);
+  });
+}
+
+std::unique_ptr<BinCounter> make_cpu_counter(const NumberedBins& bins, Simd simd) {
+  return make_counter<std::uint32_t>(bins, simd);
+}
+
+std::unique_ptr<BinFinder> make_cpu_bin_finder(ElementType type, const Bins& bins, Simd simd) {
+  return with_found(type, bins,
+                    [&]<class T, class Found>(std::type_identity<T>,
+                                              const Found& found) -> std::unique_ptr<BinFinder> {
+                      return std::make_unique<CpuBinFinder<T, Found>>(found, simd);
+                    });
 }
 
 std::unique_ptr<BinCounter> make_cpu_counter(ElementType type, const KeyRanges& ranges, Simd simd) {

@@ -144,20 +144,30 @@ __global__ void __launch_bounds__(block_threads)
   });
 }
 
+/// Bins whose table, if they have one, is in device memory.
+template <class Found>
+struct DeviceBins {
+  Found bins;
+  Buffer table{};
+
+  DeviceBins(const Found& all, Stream& stream) : bins(all) {
+    if constexpr (requires { all.table(); }) {
+      const auto values = all.table();
+      table = Buffer(stream.temporaries(), values.size_bytes());
+      stream.copy(table.data(), values.data(), values.size_bytes());
+      bins.set_table(table.as<typename decltype(values)::value_type>());
+    }
+  }
+};
+
 template <class T, class Found>
 class CudaCounter final : public BinCounter {
  public:
   CudaCounter(const Found& bins, Stream& stream)
-      : bins_(bins),
+      : bins_(bins, stream),
         blocks_(blocks_of_device(stream)),
         counters_(stream.temporaries(), (static_cast<std::size_t>(bins.nan()) + 1) * 8) {
     stream.fill_zero(counters_.data(), counters_.size());
-    if constexpr (requires { bins.table(); }) {
-      const auto table = bins.table();
-      table_ = Buffer(stream.temporaries(), table.size_bytes());
-      stream.copy(table_.data(), table.data(), table.size_bytes());
-      bins_.set_table(table_.as<typename decltype(table)::value_type>());
-    }
   }
 
   void count(Stream& stream, DeviceSpan<const std::byte> data) override {
@@ -166,13 +176,13 @@ class CudaCounter final : public BinCounter {
     const std::size_t count = data.size / sizeof(T);
     const unsigned blocks = blocks_for(data.size, blocks_);
     const auto native = static_cast<cudaStream_t>(stream.native());
-    const Keys<T, Found> keys{bins_};
+    const Keys<T, Found> keys{bins_.bins};
     if (keys.size() <= shared_counters) {
       const auto key_count = static_cast<unsigned>(keys.size());
       count_in_blocks<<<blocks, block_threads, key_count * sizeof(unsigned), native>>>(
           values, count, keys, key_count, counters_.as<Counter>());
     } else {
-      count_in_device<<<blocks, block_threads, 0, native>>>(values, count, bins_,
+      count_in_device<<<blocks, block_threads, 0, native>>>(values, count, bins_.bins,
                                                             counters_.as<Counter>());
     }
     stream.check_launch("the kernel of a histogram");
@@ -190,11 +200,39 @@ class CudaCounter final : public BinCounter {
   }
 
  private:
-  Found bins_;  // its table, if any, is in device memory
+  DeviceBins<Found> bins_;
   unsigned blocks_;
   Buffer counters_;
-  Buffer table_;
   std::vector<std::uint64_t> counts_{};  // on the host
+};
+
+template <class T, class Found>
+__global__ void __launch_bounds__(block_threads)
+    number_elements(const T* data, std::size_t count, Found bins, std::uint32_t* numbers) {
+  const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
+       i += threads) {
+    numbers[i] = number_in(bins, data[i]);
+  }
+}
+
+template <class T, class Found>
+class CudaBinFinder final : public BinFinder {
+ public:
+  CudaBinFinder(const Found& bins, Stream& stream)
+      : bins_(bins, stream), blocks_(blocks_of_device(stream)) {}
+
+  void find(Stream& stream, DeviceSpan<const std::byte> data, std::uint32_t* numbers) override {
+    if (data.size == 0) return;
+    const auto native = static_cast<cudaStream_t>(stream.native());
+    number_elements<<<blocks_for(data.size, blocks_), block_threads, 0, native>>>(
+        reinterpret_cast<const T*>(data.data), data.size / sizeof(T), bins_.bins, numbers);
+    stream.check_launch("the kernel that finds bins");
+  }
+
+ private:
+  DeviceBins<Found> bins_;
+  unsigned blocks_;
 };
 
 // --- extremes -----------------------------------------------------------------------------------
@@ -308,6 +346,19 @@ std::unique_ptr<BinCounter> make_cuda_counter(ElementType type, const Bins& bins
   return ooc::visit(type, [&]<class T>(std::type_identity<T>) {
     return visit(bins, [&]<class Found>(const Found& found) -> std::unique_ptr<BinCounter> {
       return std::make_unique<CudaCounter<T, Found>>(found, stream);
+    });
+  });
+}
+
+std::unique_ptr<BinCounter> make_cuda_counter(const NumberedBins& bins, Stream& stream) {
+  return std::make_unique<CudaCounter<std::uint32_t, NumberedBins>>(bins, stream);
+}
+
+std::unique_ptr<BinFinder> make_cuda_bin_finder(ElementType type, const Bins& bins,
+                                                Stream& stream) {
+  return ooc::visit(type, [&]<class T>(std::type_identity<T>) {
+    return visit(bins, [&]<class Found>(const Found& found) -> std::unique_ptr<BinFinder> {
+      return std::make_unique<CudaBinFinder<T, Found>>(found, stream);
     });
   });
 }

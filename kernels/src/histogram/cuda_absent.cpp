@@ -13,6 +13,14 @@ std::unique_ptr<BinCounter> make_cuda_counter(ElementType, const KeyRanges&, Str
   refuse_cuda();
 }
 
+std::unique_ptr<BinCounter> make_cuda_counter(const NumberedBins&, Stream&) {
+  refuse_cuda();
+}
+
+std::unique_ptr<BinFinder> make_cuda_bin_finder(ElementType, const Bins&, Stream&) {
+  refuse_cuda();
+}
+
 std::unique_ptr<ExtremesFinder> make_cuda_finder(ElementType, Stream&) {
   refuse_cuda();
 }

@@ -41,10 +41,7 @@ void check_unchanged(const Histogram& histogram, const ChosenBins& chosen, bool 
       !differs(histogram.nan, chosen.nan)) {
     return;
   }
-  throw Error(ErrorKind::input_changed, "the input changed while it was read",
-              details_of(path, "the last pass found values that the first did not",
-                         "count when no program writes to it",
-                         {{RemedyAction::set, "HistogramOptions::range"}}));
+  throw input_changed(path);
 }
 
 /// Throws Error(internal) unless every element was counted once.
@@ -206,15 +203,7 @@ class SurveyValues {
   void load(std::span<const std::byte> in, Partial& total) const {
     ByteReader bytes(in);
     total.elements = bytes.take<std::uint64_t>();
-    total.extremes = bytes.take<Extremes>();
-    const auto& [lowest, highest, nan, below, above] = total.extremes;
-    const bool has_others = nan <= total.elements && below <= total.elements - nan &&
-                            above <= total.elements - nan - below;
-    const bool any_finite = has_others && nan + below + above != total.elements;
-    const bool is_finite = std::isfinite(lowest) && std::isfinite(highest) && lowest <= highest;
-    if (!has_others || any_finite != is_finite) {
-      throw Error(ErrorKind::bad_input, "a saved partial result has extremes of no values");
-    }
+    total.extremes = take_extremes(bytes, total.elements);
     if (statistics_) {
       statistics_->load(bytes.take_bytes(bytes.left()), total.statistics);
       if (statistics_->records_in(total.statistics) == total.elements) return;
@@ -335,6 +324,29 @@ std::optional<ChosenBins> find_bins(Passes& passes, const Source& source,
     if (!survey) return std::optional<ChosenBins>{};
     return std::optional(bins_over(*survey, options, source.element(), path_of(source)));
   });
+}
+
+Extremes take_extremes(ByteReader& bytes, std::uint64_t elements) {
+  const auto extremes = bytes.take<Extremes>();
+  const auto& [lowest, highest, nan, below, above] = extremes;
+  const bool has_others =
+      nan <= elements && below <= elements - nan && above <= elements - nan - below;
+  const bool any_finite = has_others && nan + below + above != elements;
+  const bool is_finite = std::isfinite(lowest) && std::isfinite(highest) && lowest <= highest;
+  if (has_others && any_finite == is_finite) return extremes;
+  throw Error(ErrorKind::bad_input, "a saved partial result has extremes of no values");
+}
+
+ChosenBins bins_over(const Extremes& extremes, const HistogramOptions& options, ElementType type,
+                     const std::filesystem::path& path) {
+  return bins_over(Survey{.extremes = extremes}, options, type, path);
+}
+
+Error input_changed(const std::filesystem::path& path) {
+  return {ErrorKind::input_changed, "the input changed while it was read",
+          details_of(path, "the last pass found values that the first did not",
+                     "count when no program writes to it",
+                     {{RemedyAction::set, "HistogramOptions::range"}})};
 }
 
 Stats without_results(Stats stats) {

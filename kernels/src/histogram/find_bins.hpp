@@ -3,11 +3,14 @@
 #include <ooc/detail/operators/passes.hpp>
 #include <ooc/histogram.hpp>
 
+#include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <tuple>
 #include <utility>
 
 #include "histogram/bins.hpp"
+#include "histogram/count.hpp"
 
 // The parts of histogram() before and after counting: the choice of the bins, which may require a
 // pass over the data, and the check of the counts.
@@ -33,6 +36,18 @@ Error read_once(const Source& source, const HistogramOptions& options);
 std::optional<ChosenBins> find_bins(Passes& passes, const Source& source,
                                     const HistogramOptions& options);
 
+/// Returns the bins over values with these extremes, for a number of bins. Throws Error(bad_input)
+/// if no value is finite, or if bins would have no width. `path`: of the data, for errors.
+ChosenBins bins_over(const Extremes& extremes, const HistogramOptions& options, ElementType type,
+                     const std::filesystem::path& path);
+
+/// Restores the extremes of so many saved elements. Throws Error(bad_input) if there are no such
+/// elements.
+Extremes take_extremes(ByteReader& bytes, std::uint64_t elements);
+
+/// Returns the error for data in which the last pass found other values than the first one.
+Error input_changed(const std::filesystem::path& path);
+
 /// Checks a histogram. That of an empty source gets counts of 0 if a range or edges were given,
 /// otherwise no bins. `chosen`: the bins, if a pass has found them. `stats`: those of all passes.
 /// Throws Error: `internal` unless each element was counted once, `input_changed` if the counting
@@ -50,7 +65,7 @@ template <IsElement T, class... Others>
 Result<std::optional<std::tuple<Histogram, ResultOf<Others>...>>> count_beside(
     Coordinator& coordinator, const Source& source, const HistogramOptions& options,
     const PassOptions& wanted, const Others&... others) {
-  Passes passes(coordinator, source, wanted);
+  Passes passes(coordinator, inputs_of<T>(source), wanted);
   HistogramOptions known = options;
   std::optional<ChosenBins> chosen;
   if (!are_known(source.element(), options)) {

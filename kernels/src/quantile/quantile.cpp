@@ -35,7 +35,7 @@ Result<std::optional<std::tuple<Quantiles, ResultOf<Others>...>>> find_beside(
     Coordinator& coordinator, const Source& source, const QuantileOptions& options,
     const PassOptions& wanted, const Others&... others) {
   quantiles::Search search(source.element(), options);
-  Passes passes(coordinator, source, wanted);
+  Passes passes(coordinator, inputs_of<T>(source), wanted);
   const auto fold = [&](const auto& operators) {
     const bool is_last = search.is_last_pass() || source.is_empty();
     return is_last ? passes.fold_last(operators) : passes.fold(operators);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "base/value_place.hpp"
+
 #include <ooc/detail/base/random_words.hpp>
 #include <ooc/device.hpp>
 #include <ooc/dtype.hpp>
@@ -34,13 +36,6 @@ struct KeyEdges {
   ElementType type;
   std::vector<std::uint64_t> keys;  // the bits of a Key
   std::uint16_t below = 0;          // edges that no value is below
-};
-
-/// Where the value of a record is that its output depends on.
-struct ValuePlace {
-  ElementType type;
-  bool swapped = false;      // it does not have this machine's byte order
-  std::uint64_t offset = 0;  // in the record (bytes)
 };
 
 /// An integer in each record is the number of its output.

@@ -11,9 +11,6 @@
 
 namespace ooc::detail::splitting {
 
-/// Throws Error(bad_input) if a source is stored column by column.
-void require_by_rows(const Source& source);
-
 /// Returns what assigns the records of a source to `outputs` outputs. Throws Error as split_by().
 Choice choice_of(const SplitRule& rule, const Source& source, std::size_t outputs);
 

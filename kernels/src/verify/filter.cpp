@@ -5,21 +5,17 @@
 #include <ooc/filter_by.hpp>
 
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <limits>
 #include <span>
 #include <string>
-#include <type_traits>
 #include <variant>
 #include <vector>
 
 #include "verify/plain_check.hpp"
+#include "verify/plain_records.hpp"
 
 // Check of filter_by(): the data are read from beginning to end, and the files beside them. Each
 // record must be the next one of the file to which a plain comparison assigns it.
@@ -30,51 +26,9 @@ using namespace detail;
 
 namespace {
 
-/// Numbers in which all values of all types are exact.
-static_assert(std::numeric_limits<long double>::digits >= 64);
-
-/// Reads records one after another: so many elements each, in this machine's byte order.
-class RecordReader {
- public:
-  RecordReader(const Source& source, std::uint64_t record_elements)
-      : source_(source),
-        type_(source.type().value_or(DType{})),
-        record_elements_(record_elements) {}
-
-  std::uint64_t records() const { return source_.elements() / record_elements_; }
-  std::size_t record_bytes() const { return record_elements_ * size_of(type_); }
-
-  std::vector<std::byte> next(std::uint64_t count) {
-    std::vector<std::byte> records(count * record_bytes());
-    plain::read_elements(source_, first_ * record_elements_, size_of(type_), records);
-    first_ += count;
-    if (!type_.is_struct()) plain::decode(type_, records);
-    for (const Field& field : type_.fields) {
-      if (!field.is_bool) continue;
-      for (std::size_t at = field.offset; at < records.size(); at += type_.struct_bytes) {
-        plain::decode(bool_type(), std::span(records).subspan(at, field.count));
-      }
-    }
-    return records;
-  }
-
- private:
-  static DType bool_type() {
-    DType type;
-    type.is_bool = true;
-    return type;
-  }
-
-  const Source& source_;
-  DType type_;
-  std::uint64_t record_elements_;
-  std::uint64_t first_ = 0;
-};
-
 /// The place of the values in records, and which of them fit.
 struct PlainRule {
-  DType type{};  // of the values
-  std::size_t offset = 0;
+  plain::NumberInRecord number;
   std::function<bool(long double)> fits;
 };
 
@@ -95,38 +49,20 @@ bool is_within(const FilterByRange& range, long double value) {
 
 PlainRule plain_rule(const FilterRule& rule, const Source& source) {
   if (const auto* const by_mask = std::get_if<FilterByMask>(&rule)) {
-    const DType type{by_mask->mask->element()};
-    return {type, 0, [](long double value) { return value != 0; }};
+    return {plain::number_in({}, *by_mask->mask), [](long double value) { return value != 0; }};
   }
   const auto& range = std::get<FilterByRange>(rule);
-  PlainRule plain{DType{source.element()}, 0,
-                  [&range](long double value) { return is_within(range, value); }};
-  if (range.column.empty()) return plain;
-  if (source.type() && source.type()->is_struct()) {
-    const auto& fields = source.type()->fields;
-    const Field& field = *std::ranges::find(fields, range.column, &Field::name);
-    plain.type = {field.element, field.swapped};
-    plain.offset = field.offset;
-  } else {
-    std::size_t column = 0;
-    std::from_chars(range.column.data(), range.column.data() + range.column.size(), column);
-    plain.offset = column * size_of(plain.type);
-  }
-  return plain;
+  return {plain::number_in(range.column, source),
+          [&range](long double value) { return is_within(range, value); }};
 }
 
 /// Returns which of some records fit.
 std::vector<bool> fitting(const PlainRule& rule, std::span<const std::byte> records,
                           std::size_t record_bytes) {
   std::vector<bool> fits;
-  visit(rule.type.element, [&]<class T>(std::type_identity<T>) {
-    for (std::size_t at = rule.offset; at < records.size(); at += record_bytes) {
-      std::array<std::byte, sizeof(T)> bytes;
-      std::ranges::copy(records.subspan(at, sizeof(T)), bytes.begin());
-      plain::decode(rule.type, bytes);
-      fits.push_back(rule.fits(static_cast<long double>(plain::value_of(std::bit_cast<T>(bytes)))));
-    }
-  });
+  for (std::size_t at = 0; at < records.size(); at += record_bytes) {
+    fits.push_back(rule.fits(rule.number.value_in(records.subspan(at, record_bytes))));
+  }
   return fits;
 }
 
@@ -182,7 +118,7 @@ class OutputCheck {
   }
 
   Source file_;
-  RecordReader reader_;
+  plain::RecordReader reader_;
   std::uint64_t left_;                  // records that were not compared
   std::vector<std::uint64_t> records_;  // places in the data of those that are expected next
   std::vector<std::byte> expected_;
@@ -206,13 +142,13 @@ void verify_filter_by(Coordinator& coordinator, const FilterRule& rule, const So
                       const PassOptions& wanted) {
   const Reservation reservation = reserve(coordinator);
   const std::uint64_t record_elements = elements_of_record(rule, source);
-  RecordReader data(source, record_elements);
+  plain::RecordReader data(source, record_elements);
   std::deque<OutputCheck> outputs;  // which do not move
   outputs.emplace_back(targets.kept, source, targets.indices, record_elements);
   if (targets.rest) outputs.emplace_back(*targets.rest, source, targets.indices, record_elements);
   const PlainRule plain = plain_rule(rule, source);
   const auto* const by_mask = std::get_if<FilterByMask>(&rule);
-  RecordReader mask(by_mask != nullptr ? *by_mask->mask : source, 1);
+  plain::RecordReader mask(by_mask != nullptr ? *by_mask->mask : source, 1);
   const std::uint64_t at_once = std::max<std::uint64_t>(4 * MiB / data.record_bytes(), 1);
   ProgressReporter reporter(wanted.progress, source.bytes());
   for (std::uint64_t first = 0; first < data.records(); first += at_once) {

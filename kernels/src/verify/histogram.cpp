@@ -1,3 +1,4 @@
+#include "verify/plain_bins.hpp"
 #include "verify/plain_check.hpp"
 
 #include <ooc/detail/pass/run_pass.hpp>
@@ -6,7 +7,6 @@
 #include <ooc/quantile.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -22,13 +22,10 @@ using namespace detail;
 namespace {
 
 using plain::require_same;
-using Range = HistogramOptions::Range;
-
 /// The counts of one thread. Each value is counted by itself: its bin is the last one whose lower
 /// edge is at most the value.
 struct alignas(128) Counts {
-  const std::vector<double>* edges = nullptr;
-  bool guesses = false;
+  const plain::BinSearch* search = nullptr;
   std::vector<std::uint64_t> bins{};
   std::uint64_t below = 0, above = 0, nan = 0, count = 0, finite = 0;
   std::optional<long double> center{};     // near the mean, if a rule needs the standard deviation
@@ -62,38 +59,13 @@ struct alignas(128) Counts {
     }
     if (std::isnan(value)) {
       ++nan;
-    } else if (value < edges->front()) {
+    } else if (search->is_below(value)) {
       ++below;
-    } else if (value > edges->back()) {
+    } else if (search->is_above(value)) {
       ++above;
-    } else if (value == edges->back()) {
-      ++bins.back();  // the last bin includes its upper edge
     } else {
-      ++bins[bin_of(value)];
+      ++bins[search->bin_of(value)];
     }
-  }
-
-  std::size_t bin_of(double value) const { return guesses ? guess(value) : search(value); }
-
-  /// Returns the last bin whose lower edge is at most `value`, by a binary search without
-  /// branches. Branches would be unpredictable: std::upper_bound() takes several times as
-  /// long.
-  std::size_t search(double value) const {
-    std::size_t bin = 0;
-    for (std::size_t step = std::bit_floor(bins.size()); step != 0; step /= 2) {
-      const std::size_t next = std::min(bin + step, bins.size() - 1);
-      bin = (*edges)[next] <= value ? next : bin;
-    }
-    return bin;
-  }
-
-  /// Returns the bin that NumPy finds: see numpy_guess_defines_bins().
-  std::size_t guess(double value) const {
-    const auto last = bins.size() - 1;
-    const double scale = static_cast<double>(bins.size()) / (edges->back() - edges->front());
-    const auto bin = std::min(static_cast<std::size_t>((value - edges->front()) * scale), last);
-    if (value < (*edges)[bin]) return bin - 1;
-    return bin != last && value >= (*edges)[bin + 1] ? bin + 1 : bin;
   }
 
   void merge(const Counts& other) {
@@ -109,90 +81,6 @@ struct alignas(128) Counts {
     highest = std::max(highest, other.highest);
   }
 };
-
-/// Returns the ends of evenly or logarithmically spaced bins.
-Range range_for(const HistogramOptions& options, ElementType type, const Counts& seen) {
-  Range range{seen.lowest, seen.highest};
-  const bool by_type = !options.logarithmic && !options.bins.rule();
-  if (options.range) {
-    range = *options.range;
-  } else if (by_type && type == ElementType::u1) {
-    range = {0, 256};
-  } else if (by_type && type == ElementType::i1) {
-    range = {-128, 128};
-  }
-  if (range.lower == range.upper) range = {range.lower - 0.5, range.upper + 0.5};
-  return {range.lower + 0.0, range.upper + 0.0};  // turns -0 into +0
-}
-
-/// The exact position of an edge between the ends, and the largest error that rounding explains. In
-/// double precision, an even edge takes five roundings, each at most a unit of the sum of both
-/// ends; where steps are below the smallest normal number, each step may be off by the smallest
-/// number. For a logarithmic edge, the exponent takes as many roundings, and the power multiplies
-/// their error by ln 10; the result is rounded to a multiple of the smallest number.
-struct BoundedEdge {
-  long double edge, bound;
-};
-
-BoundedEdge bounded_edge(const HistogramOptions& options, Range range, std::size_t index,
-                         std::size_t bins) {
-  constexpr long double unit = 0x1p-53L;
-  constexpr long double smallest = std::numeric_limits<double>::denorm_min();
-  const long double part = static_cast<long double>(index) / static_cast<long double>(bins);
-  const long double lower = range.lower, upper = range.upper;
-  if (!options.logarithmic) {
-    return {lower + (upper - lower) * part, 8 * unit * (std::abs(lower) + std::abs(upper)) +
-                                                static_cast<long double>(bins) * smallest};
-  }
-  const long double first = std::log10(lower), last = std::log10(upper);
-  const long double edge = std::pow(10.0L, first + (last - first) * part);
-  return {edge, edge * unit * (16 + 64 * (std::abs(first) + std::abs(last))) + 2 * smallest};
-}
-
-void check_edges(const Source& source, const HistogramOptions& options, Range range,
-                 const std::vector<double>& edges) {
-  const auto name = [](std::size_t index) { return "edges[" + std::to_string(index) + "]"; };
-  if (!options.edges.empty()) {
-    for (std::size_t i = 0; i < edges.size(); ++i) {
-      require_same(source, name(i), edges[i], options.edges[i]);
-    }
-    return;
-  }
-  require_same(source, name(0), edges.front(), range.lower);
-  const std::size_t bins = edges.size() - 1;
-  require_same(source, name(bins), edges.back(), range.upper);
-  for (std::size_t i = 1; i < bins; ++i) {
-    const auto [edge, bound] = bounded_edge(options, range, i, bins);
-    if (std::abs(edges[i] - edge) <= bound) continue;
-    throw plain::difference(
-        source, name(i), edges[i], static_cast<double>(edge),
-        "rounding explains " + to_string(Scalar{static_cast<double>(bound)}) + " at most");
-  }
-}
-
-/// True if bins must be found as NumPy does. For even bins, NumPy guesses by a multiplication and
-/// corrects the guess by one bin if the edges require it. If edges are off by at most half a bin,
-/// after the five roundings of bounded_edge(), this finds the bin that the edges define. In
-/// narrower bins it may not, and then the bin that NumPy finds is right by definition; except if
-/// bins are so narrow that NumPy fails, where histogram() searches.
-bool numpy_guess_defines_bins(const HistogramOptions& options, const Histogram& found) {
-  if (options.logarithmic || !options.edges.empty()) return false;
-  const double lower = found.edges.front(), upper = found.edges.back();
-  const auto bins = static_cast<double>(found.counts.size());
-  if (!std::isfinite(bins / (upper - lower))) return false;
-  return (upper - lower) / bins < 10 * 0x1p-53 * (std::abs(lower) + std::abs(upper));
-}
-
-/// Checks the numbers of bins and edges, on which all other checks depend. The number that a rule
-/// gives is checked later, when the data has been read.
-void check_shape(const Source& source, const HistogramOptions& options, const Histogram& found) {
-  const bool by_rule = options.edges.empty() && options.bins.rule();
-  const std::size_t bins = by_rule                 ? std::max<std::size_t>(found.counts.size(), 1)
-                           : options.edges.empty() ? options.bins.number()
-                                                   : options.edges.size() - 1;
-  require_same(source, "the number of bins", int128{found.counts.size()}, int128{bins});
-  require_same(source, "the number of edges", int128{found.edges.size()}, int128{bins + 1});
-}
 
 /// Returns an estimate of the mean of the finite values. It only affects the accuracy of the check.
 long double mean_by(const Histogram& found) {
@@ -292,7 +180,7 @@ void verify_histogram(Coordinator& coordinator, const Source& source,
     require_same(source, "the number of edges", int128{found.edges.size()}, int128{0});
     return check_counts(source, {}, found);
   }
-  check_shape(source, options, found);
+  plain::check_shape(source, options, {found.counts.size(), found.edges.size()});
   const std::optional<BinRule> rule =
       options.edges.empty() ? options.bins.rule() : std::optional<BinRule>{};
   const bool by_quartiles = rule == BinRule::fd || rule == BinRule::automatic;
@@ -301,15 +189,15 @@ void verify_histogram(Coordinator& coordinator, const Source& source,
   const ElementType type = source.type().value_or(DType{}).element;
   std::optional<long double> center;
   if (rule == BinRule::scott) center = mean_by(found);
-  const Counts nothing_seen{.edges = &found.edges,
-                            .guesses = numpy_guess_defines_bins(options, found),
-                            .bins = std::vector<std::uint64_t>(found.counts.size()),
-                            .center = center};
+  const plain::BinSearch search(options, found.edges);
+  const Counts nothing_seen{
+      .search = &search, .bins = std::vector<std::uint64_t>(found.counts.size()), .center = center};
   const Counts seen = visit(type, [&]<class T>(std::type_identity<T>) {
     return plain::look_at_all<T>(coordinator.options(), wanted, source, nothing_seen);
   });
   if (rule) check_rule(source, *rule, type, seen, iqr);
-  check_edges(source, options, range_for(options, type, seen), found.edges);
+  plain::check_edges(source, options, plain::range_for(options, type, seen.lowest, seen.highest),
+                     found.edges);
   check_counts(source, seen, found);
 }
 

@@ -240,6 +240,21 @@ constexpr void explain_folds(std::type_identity<Op> /*operator*/) {
   explain_fold<Op>();
 }
 
+/// Folds inputs with several operators in one pass: see fold().
+template <class... Ops>
+Result<std::tuple<ResultOf<Ops>...>> fold_inputs(Coordinator& coordinator,
+                                                 const std::tuple<Ops...>& operators,
+                                                 std::span<const PassInput> inputs,
+                                                 const PassOptions& wanted) {
+  if (is_divided(coordinator, wanted)) return fold_divided(coordinator, operators, inputs, wanted);
+  Reservation pass = begin_pass(coordinator);
+  return with_folds(coordinator, operators, inputs, [&](auto&... folds) {
+    CompositeOperation together({&folds...});
+    Stats stats = run_pass(coordinator, pass, inputs, together, wanted);
+    return Result<std::tuple<ResultOf<Ops>...>>{{folds.take()...}, std::move(stats)};
+  });
+}
+
 /// The result of a pass that does not compile.
 template <class Op>
 struct AnyResult {
@@ -294,16 +309,7 @@ requires detail::ShareInput<Op, Others...>
     Coordinator& coordinator, const std::tuple<Op, Others...>& operators, const From& from,
     const PassOptions& wanted = {}) {
   const auto inputs = detail::inputs_of<typename Op::Input>(from);
-  if (detail::is_divided(coordinator, wanted)) {
-    return detail::fold_divided(coordinator, operators, inputs, wanted);
-  }
-  detail::Reservation pass = detail::begin_pass(coordinator);
-  return detail::with_folds(coordinator, operators, inputs, [&](auto&... folds) {
-    detail::CompositeOperation together({&folds...});
-    Stats stats = detail::run_pass(coordinator, pass, inputs, together, wanted);
-    using Results = std::tuple<decltype(folds.take())...>;
-    return Result<Results>{Results{folds.take()...}, std::move(stats)};
-  });
+  return detail::fold_inputs(coordinator, operators, inputs, wanted);
 }
 
 /// Rejects invalid arguments: a compiler error says what is wrong with the operator or the data.

@@ -170,6 +170,20 @@ std::shared_ptr<ResidentMemory> given_memory(const std::vector<const Source*>& s
                .hint = "copy the smaller ones to where the others are"});
 }
 
+std::shared_ptr<ResidentMemory> kept_memory(Device& device,
+                                            const std::vector<const Source*>& sources,
+                                            std::uint64_t device_bytes) {
+  for (const Source* const source : sources) {
+    SourceAccess::require_unread(*source);
+    if (!source->is_produced()) continue;
+    throw Error(ErrorKind::usage, source->name() + ": cannot stay on the device",
+                {.why = "it is read once, so there is no pass after the first",
+                 .hint = "write it to a file first"});
+  }
+  if (auto memory = given_memory(sources)) return memory;
+  return std::make_shared<ResidentMemory>(device, sources, device_bytes);
+}
+
 ResidentMemory* resident_memory_of(std::span<const PassInput> inputs) {
   if (inputs.empty()) return nullptr;
   ResidentMemory* const memory = inputs.front().resident.get();

@@ -98,6 +98,13 @@ class ResidentMemory {
 /// Error(usage) if only some of them are there.
 std::shared_ptr<ResidentMemory> given_memory(const std::vector<const Source*>& sources);
 
+/// Returns memory in which as much of the sources as fits stays between passes: that of the
+/// program, or else `device_bytes` of the device at most, which the first pass takes (see
+/// Resident). Throws Error(usage) for a source that can be read once only.
+std::shared_ptr<ResidentMemory> kept_memory(Device& device,
+                                            const std::vector<const Source*>& sources,
+                                            std::uint64_t device_bytes);
+
 /// Returns the memory that keeps all inputs of a pass; null if there is none.
 ResidentMemory* resident_memory_of(std::span<const PassInput> inputs);
 

@@ -1,4 +1,3 @@
-#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/detail/inputs/pass_inputs.hpp>
 #include <ooc/error.hpp>
 #include <ooc/resident.hpp>
@@ -9,26 +8,9 @@
 
 namespace ooc {
 
-namespace {
-
-void require_readable_again(const Source& source) {
-  detail::SourceAccess::require_unread(source);
-  if (!source.is_produced()) return;
-  throw Error(ErrorKind::usage, source.name() + ": cannot stay on the device",
-              {.why = "it is read once, so there is no pass after the first",
-               .hint = "write it to a file first"});
-}
-
-}  // namespace
-
 Resident::Resident(Coordinator& coordinator, const std::vector<const Source*>& sources,
-                   ResidentOptions options) {
-  for (const Source* source : sources) require_readable_again(*source);
-  memory_ = detail::given_memory(sources);
-  if (memory_) return;
-  memory_ =
-      std::make_shared<detail::ResidentMemory>(coordinator.device(), sources, options.device_bytes);
-}
+                   ResidentOptions options)
+    : memory_(detail::kept_memory(coordinator.device(), sources, options.device_bytes)) {}
 
 Resident::~Resident() = default;
 Resident::Resident(Resident&&) noexcept = default;

@@ -40,7 +40,7 @@ class PassesTest : public test::CheckpointTest {
       const NamedSum& sum, const PassOptions& wanted = {},
       const std::function<void()>& before_second = [] {}) {
     Coordinator machine = coordinator();
-    Passes passes(machine, source_, wanted);
+    Passes passes(machine, inputs_of<float>(source_), wanted);
     Found found;
     std::tie(found.sum) = passes.fold(std::tuple(sum));
     found.is_stopped = passes.is_stopped();
@@ -116,7 +116,7 @@ TEST_P(PassesTest, GoesOnWithASection) {
   const auto sum_of = [&](const PassOptions& options, std::stop_source* stopped) {
     Coordinator machine = coordinator();
     const NamedSum counted = counted_sum();
-    Passes passes(machine, part, options);
+    Passes passes(machine, inputs_of<float>(part), options);
     const auto [sum] = passes.fold(std::tuple(counted));
     if (stopped != nullptr) stopped->request_stop();
     passes.fold_last(std::tuple(CountAbove{0.5f}));
@@ -137,12 +137,12 @@ TEST_P(PassesTest, WhatAnotherJobHasKeptIsRefused) {
   Coordinator machine = coordinator();
   const PassOptions again = after_each();
   expect_error(ErrorKind::usage, "is of another job", [&] {
-    Passes passes(machine, source_, again);
+    Passes passes(machine, inputs_of<float>(source_), again);
     passes.fold(std::tuple(CountAbove{0.5f}));
   });
   const Source half = section(source_, 0, 10 * test::partition);
   expect_error(ErrorKind::usage, "is of another job", [&] {
-    Passes passes(machine, half, again);
+    Passes passes(machine, inputs_of<float>(half), again);
     passes.fold(std::tuple(NamedSum{}));
   });
 }

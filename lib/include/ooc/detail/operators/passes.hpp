@@ -5,10 +5,9 @@
 #include <ooc/detail/inputs/pass_inputs.hpp>
 #include <ooc/detail/operators/fold_job.hpp>
 #include <ooc/detail/parts/checkpoint_file.hpp>
+#include <ooc/detail/pass/pass_input.hpp>
 #include <ooc/error.hpp>
 #include <ooc/fold.hpp>
-#include <ooc/resident.hpp>
-#include <ooc/source.hpp>
 #include <ooc/stats.hpp>
 
 #include <cstddef>
@@ -16,13 +15,14 @@
 #include <span>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace ooc::detail {
 
-/// A job that folds one source several times, with operators that depend on what earlier passes
-/// have found:
+/// A job that folds the same inputs several times, with operators that depend on what earlier
+/// passes have found:
 ///
-///     Passes passes(coordinator, source, wanted);
+///     Passes passes(coordinator, inputs_of<float>(source), wanted);
 ///     const auto [range] = passes.fold(std::tuple{FindRange{}});
 ///     if (passes.is_stopped()) return ...;
 ///     auto [counts] = passes.fold_last(std::tuple{Count{range}});
@@ -33,10 +33,11 @@ namespace ooc::detail {
 /// caller makes them fail together (see or_fail_together()). Threads: one at a time.
 class Passes {
  public:
-  /// All references must outlive it. Throws Error as CheckpointFile().
-  Passes(Coordinator& coordinator, const Source& source, const PassOptions& wanted);
+  /// `inputs`: those of each operator. Their sources and all references must outlive it. Throws
+  /// Error as CheckpointFile().
+  Passes(Coordinator& coordinator, std::span<const PassInput> inputs, const PassOptions& wanted);
 
-  /// Folds the source in a pass before the last one. If an earlier run has completed the pass,
+  /// Folds the inputs in a pass before the last one. If an earlier run has completed the pass,
   /// returns what it has found, and reads nothing. Throws Error as fold(), and `input_changed` if
   /// the checksum is not that of the passes before.
   template <class... Ops>
@@ -45,14 +46,12 @@ class Passes {
       keep_on_device();
       return fold_all(ops);
     }
-    const auto inputs = inputs_of<InputOf<std::tuple<Ops...>>>(source_);
-    std::optional<FoundBy<Ops...>> found =
-        kept_findings(ops, inputs, std::index_sequence_for<Ops...>{});
+    std::optional<FoundBy<Ops...>> found = kept_findings(ops, std::index_sequence_for<Ops...>{});
     if (found) {
       add_kept_pass();
     } else {
       Reservation pass = begin_pass(coordinator_);
-      auto [all, stats] = collect_divided(coordinator_, pass, ops, inputs, wanted_, &*file_);
+      auto [all, stats] = collect_divided(coordinator_, pass, ops, inputs_, wanted_, &*file_);
       found.emplace(std::move(all));
       file_->end();
       add(std::move(stats));
@@ -65,12 +64,11 @@ class Passes {
         *found);
   }
 
-  /// Folds the source in the last pass. Throws Error as the function above.
+  /// Folds the inputs in the last pass. Throws Error as the function above.
   template <class... Ops>
   std::tuple<ResultOf<Ops>...> fold_last(const std::tuple<Ops...>& ops) {
     if (!file_) return fold_all(ops);
-    const auto inputs = inputs_of<InputOf<std::tuple<Ops...>>>(source_);
-    auto [found, stats] = fold_divided(coordinator_, ops, inputs, wanted_, &*file_);
+    auto [found, stats] = fold_divided(coordinator_, ops, inputs_, wanted_, &*file_);
     add(std::move(stats));
     return std::move(found);
   }
@@ -82,13 +80,9 @@ class Passes {
   Stats stats() const { return stats_.value_or(Stats{}); }
 
  private:
-  template <class Ops>
-  using InputOf = typename std::tuple_element_t<0, Ops>::Input;
-
   template <class... Ops>
   std::tuple<ResultOf<Ops>...> fold_all(const std::tuple<Ops...>& ops) {
-    auto [found, stats] = resident_ ? ooc::fold(coordinator_, ops, *resident_, wanted_)
-                                    : ooc::fold(coordinator_, ops, source_, wanted_);
+    auto [found, stats] = fold_inputs(coordinator_, ops, inputs_, wanted_);
     add(std::move(stats));
     return std::move(found);
   }
@@ -97,14 +91,13 @@ class Passes {
   /// that is of another job, which the pass itself refuses.
   template <class... Ops, std::size_t... i>
   std::optional<FoundBy<Ops...>> kept_findings(const std::tuple<Ops...>& ops,
-                                               std::span<const PassInput> inputs,
                                                std::index_sequence<i...> /*all*/) {
     const auto kept = file_->kept();
     const std::size_t first = std::exchange(next_finding_, next_finding_ + sizeof...(Ops));
     if (kept.size() < next_finding_) return {};
     try {
       FoundBy<Ops...> found{load_found(std::get<i>(ops), kept[first + i])...};
-      if (!(covers_all(std::get<i>(found).cover(), inputs) && ...)) return {};
+      if (!(covers_all(std::get<i>(found).cover()) && ...)) return {};
       return found;
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::usage) throw;
@@ -113,17 +106,16 @@ class Passes {
   }
 
   void keep_on_device();
-  static bool covers_all(const Cover& cover, std::span<const PassInput> inputs);
+  bool covers_all(const Cover& cover) const;
   void add(Stats stats);
   void add_kept_pass();
 
   Coordinator& coordinator_;
-  const Source& source_;
+  std::vector<PassInput> inputs_;  // with the memory of the data that stay on the device
   const PassOptions& wanted_;
   std::optional<CheckpointFile> file_{};
-  std::optional<Resident> resident_{};  // the source, with the data that stay on the device
-  std::size_t next_finding_ = 0;        // number of findings of the passes so far
-  std::optional<Stats> stats_{};        // of the passes so far
+  std::size_t next_finding_ = 0;  // number of findings of the passes so far
+  std::optional<Stats> stats_{};  // of the passes so far
 };
 
 }  // namespace ooc::detail

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <ooc/coordinator.hpp>
+#include <ooc/detail/base/api.hpp>
+#include <ooc/fold.hpp>
+#include <ooc/histogram.hpp>
+#include <ooc/source.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ooc {
+
+inline constexpr std::size_t max_cells = std::size_t{1} << 24;  ///< largest number of cells
+
+/// The numbers of one axis of a histogram of pairs, and their bins.
+struct PairAxis {
+  const Source& source;  ///< has the numbers; it must outlive the call
+  /// The name of a field of structs, or the number of a column of rows, from 0. Empty: each element
+  /// of the source is a number of the axis.
+  std::string column{};
+  HistogramOptions bins{.bins = 64};  ///< any but a rule; by default 64 bins
+};
+
+/// A histogram of pairs of numbers (x, y). Cell (i, j) holds the pairs whose x is in bin i of the
+/// x axis and whose y is in bin j of the y axis. Every pair is counted once: sum(counts) + outside
+/// + nan == count.
+struct Histogram2d {
+  std::vector<double> x_edges;        ///< of the x axis: see Histogram::edges
+  std::vector<double> y_edges;        ///< of the y axis
+  std::vector<std::uint64_t> counts;  ///< of all cells: that of (i, j) at i * bins of y + j
+  std::uint64_t outside = 0;          ///< pairs with a number outside of the bins of its axis
+  std::uint64_t nan = 0;              ///< pairs with a NaN
+  std::uint64_t count = 0;            ///< all pairs
+};
+
+/// Counts pairs of numbers in cells, exactly as `numpy.histogram2d(x.astype(float64),
+/// y.astype(float64), bins, range)` does, for every pair of element types, except that pairs with a
+/// NaN or an infinity are counted beside the cells. The numbers of both axes are two columns or
+/// fields of one source, or the same elements of two sources:
+///
+///     const ooc::Source points = ooc::open("points.npy");  // of shape (N, 2)
+///     const auto [found, stats] = ooc::histogram_2d(
+///         coordinator, {.source = points, .column = "0"}, {.source = points, .column = "1"});
+///
+/// The bins of each axis are those of histogram() for its numbers alone: a range that is not given
+/// is that of all finite numbers of the axis, which a pass before the counting pass finds. On a
+/// GPU, the second pass reads only the data that did not fit in its memory (see Resident).
+///
+/// For an empty source, the result has bins (with counts of 0) only if they are known for both
+/// axes. If the pass that finds a range is stopped early, the result has no bins.
+///
+/// Throws Error: `usage` for invalid bins, a rule for their number, more than max_cells cells, a
+/// column that does not exist, or sources with different numbers of records; `bad_input` if an axis
+/// has no finite number to find its range by, if its range is too narrow for so many bins, or if a
+/// source is stored column by column; `input_changed` if the second pass finds values that the
+/// first did not; and as fold() does.
+[[nodiscard]] OOC_API Result<Histogram2d> histogram_2d(Coordinator& coordinator, const PairAxis& x,
+                                                       const PairAxis& y,
+                                                       const PassOptions& wanted = {});
+
+/// Returns the number of passes of histogram_2d(): 2 if it must find a range first, else 1. Throws
+/// Error(usage) for invalid bins.
+OOC_API std::size_t histogram_2d_passes(const PairAxis& x, const PairAxis& y);
+
+/// Returns the plan of histogram_2d() for these arguments. Throws the errors that it would throw
+/// before it reads.
+OOC_API Stats dry_run_histogram_2d(const Options& machine, DeviceKind device, const PairAxis& x,
+                                   const PairAxis& y, const PassOptions& wanted = {});
+
+/// Verifies a result of histogram_2d(), given the same arguments. Reads the sources once more, on
+/// one thread, finds the bins of each pair by comparing its numbers with the edges, and shares no
+/// other code with histogram_2d(). All counts must be equal, and edges equal to within their
+/// rounding; if not, throws Error(verify), which names the first difference. Throws also as a pass
+/// does, and Error(interrupted) if it is stopped.
+OOC_API void verify_histogram_2d(Coordinator& coordinator, const PairAxis& x, const PairAxis& y,
+                                 const Histogram2d& found, const PassOptions& wanted = {});
+
+}  // namespace ooc

@@ -1,0 +1,89 @@
+#include "histogram_2d/pairs.hpp"
+
+#include <ooc/detail/device/decoder.hpp>
+#include <ooc/detail/inputs/input_type.hpp>
+#include <ooc/error.hpp>
+
+#include <algorithm>
+#include <cassert>
+#include <cstdint>
+#include <string>
+
+namespace ooc::detail::pairs {
+
+namespace {
+
+PassInput elements_of(const Source& source) {
+  if (has_fields(source)) {
+    throw Error(ErrorKind::usage, source.name() + ": holds structs " + code_of(*source.type()),
+                {.why = "an axis has numbers", .hint = "name one of the fields"});
+  }
+  const std::size_t bytes = size_of(source.element());
+  return stored_input(source, {bytes, bytes});
+}
+
+PassInput records_of_columns(const Source& source) {
+  require_by_rows(source);
+  if (has_fields(source)) return stored_input(source, {size_of(*source.type()), 1});
+  const std::size_t bytes = size_of(source.element());
+  const std::size_t row_bytes = row_bytes_of(source, bytes);
+  if (source.bytes() % row_bytes != 0) {
+    throw Error(ErrorKind::usage, source.name() + ": does not consist of whole rows",
+                {.why = "each has " + std::to_string(row_bytes / bytes) + " elements",
+                 .hint = "leave out, or use, a multiple of that"});
+  }
+  return stored_input(source, {row_bytes, bytes});
+}
+
+PassInput input_with(const PairAxis& axis) {
+  return axis.column.empty() ? elements_of(axis.source) : records_of_columns(axis.source);
+}
+
+/// Throws Error(bad_input) unless elements with the same index in two files are pairs.
+void require_same_shape(const Source& x, const Source& y) {
+  const bool same_rows =
+      !x.columns() || !y.columns() || std::ranges::equal(x.row_shape(), y.row_shape());
+  if (same_rows && x.by_columns() == y.by_columns()) return;
+  throw Error(ErrorKind::bad_input, y.name() + ": has other rows than " + x.name(),
+              {.why = same_rows ? "one of them is stored column by column, the other row by row"
+                                : "the elements of pairs have the same place in both"});
+}
+
+}  // namespace
+
+Pairs pairs_of(const PairAxis& x, const PairAxis& y) {
+  Pairs pairs{{input_with(x)}, {}};
+  const bool is_one = &x.source == &y.source && x.column.empty() == y.column.empty();
+  if (!is_one) pairs.inputs.push_back(input_with(y));
+  if (x.column.empty() && y.column.empty()) require_same_shape(x.source, y.source);
+  const auto place_in = [](const PairAxis& axis) {
+    return axis.column.empty() ? ValuePlace{axis.source.element()}
+                               : place_of(axis.column, axis.source);
+  };
+  pairs.places = {place_in(x), place_in(y)};
+  use_device_memory(pairs.inputs);
+  return pairs;
+}
+
+DeviceSpan<const std::byte> NumberReader::read(Stream& stream, const Records& records) {
+  const std::size_t bytes = size_of(place_.type);
+  const std::byte* const first = records.data + place_.offset;
+  const bool is_aligned = reinterpret_cast<std::uintptr_t>(first) % bytes == 0;
+  if (records.record_bytes == bytes && is_aligned && !place_.swapped) {
+    return {first, records.count * bytes};
+  }
+  const std::size_t most = records_at_once(stream.kind());
+  assert(records.count <= most);
+  if (room_.size() == 0) room_ = Buffer(stream.temporaries(), most * bytes);
+  const FieldMove move{
+      .from = place_.offset, .to = 0, .bytes = bytes, .swapped_bytes = place_.swapped ? bytes : 0};
+  decoder_of(stream).move_fields({.target = room_.as<std::byte>(),
+                                  .target_bytes = bytes,
+                                  .source = records.data,
+                                  .source_bytes = records.record_bytes,
+                                  .count = records.count},
+                                 {&move, 1});
+  return {room_.as<std::byte>(), records.count * bytes};
+}
+
+}  // namespace ooc::detail::pairs
