@@ -26,6 +26,7 @@ void bind_errors(nb::module_& module);
 void bind_input(nb::module_& module);
 void bind_outputs(nb::module_& module);
 void bind_passes(nb::module_& module);
+void bind_histograms(nb::module_& module);
 void bind_statistics(nb::module_& module);
 void bind_stream(nb::module_& module);
 void bind_writer(nb::module_& module);

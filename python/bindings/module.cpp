@@ -8,6 +8,7 @@ NB_MODULE(_ooc, module) {
   ooc_python::bind_errors(module);
   ooc_python::bind_input(module);
   ooc_python::bind_passes(module);
+  ooc_python::bind_histograms(module);
   ooc_python::bind_statistics(module);
   ooc_python::bind_outputs(module);
   ooc_python::bind_chunk(module);

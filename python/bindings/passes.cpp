@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -9,9 +6,7 @@
 #include <ooc/detail/device/cuda_facts.hpp>
 #include <ooc/error.hpp>
 #include <ooc/fold.hpp>
-#include <ooc/histogram.hpp>
 #include <ooc/matmul.hpp>
-#include <ooc/reduce.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "cli/options.hpp"
 #include "cli/sizes.hpp"
 #include "input.hpp"
 #include "machine.hpp"
@@ -50,73 +44,6 @@ std::string run_json(const RunStats& run) {
                        ooc_run::describe_run(run.stats, run.writes,
                                              ooc_run::sentences_of(run.stats.layout.reasons), ""));
   return document.text();
-}
-
-ooc::BinRule rule_of(const std::string& name) {
-  constexpr std::array rules{ooc::BinRule::sqrt, ooc::BinRule::sturges, ooc::BinRule::scott,
-                             ooc::BinRule::fd, ooc::BinRule::automatic};
-  const auto found = std::ranges::find(ooc_run::bin_rule_names, name);
-  if (found == ooc_run::bin_rule_names.end()) {
-    throw ooc::Error(ooc::ErrorKind::usage, "bins='" + name + "' is no rule",
-                     {.hint = "the rules are sqrt, sturges, scott, fd and auto"});
-  }
-  return rules[static_cast<std::size_t>(found - ooc_run::bin_rule_names.begin())];
-}
-
-/// `bins`: a number, the name of a rule, or edges, with which `range` is not used.
-ooc::HistogramOptions bins_of(const nb::object& bins, const nb::object& range, bool logarithmic) {
-  ooc::HistogramOptions options{.logarithmic = logarithmic};
-  if (!range.is_none()) {
-    options.range = {nb::cast<double>(range[0]), nb::cast<double>(range[1])};
-  }
-  if (nb::isinstance<nb::int_>(bins)) {
-    options.bins = nb::cast<std::size_t>(bins);
-  } else if (nb::isinstance<nb::str>(bins)) {
-    options.bins = rule_of(nb::cast<std::string>(bins));
-  } else {
-    options.edges = nb::cast<std::vector<double>>(bins);
-    if (options.edges.empty()) {  // which the library would take for no edges given
-      throw ooc::Error(ooc::ErrorKind::usage, "bins=[] has no edges");
-    }
-  }
-  return options;
-}
-
-/// Gives bins the range that they have in NumPy where the library has another one: of no elements
-/// and of bytes. Returns the statistics of the pass that looks for the extremes of bytes.
-std::optional<ooc::Stats> set_range(ooc::Coordinator& coordinator, const ooc::Source& source,
-                                    ooc::HistogramOptions& options, const ooc::PassOptions& pass) {
-  const bool is_given = options.range || !options.edges.empty();
-  if (is_given || options.bins.rule() || options.logarithmic) return {};
-  if (source.is_empty()) {
-    options.range = {0, 1};
-    return {};
-  }
-  if (ooc::size_of(source.element()) != 1) return {};
-  ooc::histogram_passes(source, options);  // throws for other mistakes before it reads
-  if (source.is_produced()) {
-    throw ooc::Error(ooc::ErrorKind::usage,
-                     source.name() + ": a histogram without a range reads it twice",
-                     {.why = "it can be read once; the first pass looks for the range",
-                      .remedies = {{ooc::RemedyAction::set, "HistogramOptions::range"}}});
-  }
-  auto [found, stats] = ooc::reduce(coordinator, source, {}, pass);
-  options.range = {found.min.value(), found.max.value()};
-  return std::move(stats);
-}
-
-nb::tuple histogram(const Input& input, const nb::object& bins, const nb::object& range,
-                    bool logarithmic, const Machine& machine, const nb::object& progress) {
-  ooc::HistogramOptions options = bins_of(bins, range, logarithmic);
-  auto [found, stats] = run_on(
-      input, machine, progress, [&](ooc::Coordinator& coordinator, const ooc::PassOptions& pass) {
-        std::optional<ooc::Stats> both = set_range(coordinator, *input.source, options, pass);
-        auto counted = ooc::histogram(coordinator, *input.source, options, pass);
-        if (both) counted.stats = *both += counted.stats;
-        return counted;
-      });
-  return nb::make_tuple(bytes_of(found.counts), bytes_of(found.edges), found.below, found.above,
-                        found.nan, found.count, RunStats{std::move(stats)});
 }
 
 ooc::Target target_of(const std::filesystem::path& path, const std::optional<std::string>& dtype,
@@ -205,11 +132,6 @@ void bind_passes(nb::module_& module) {
       .def_prop_ro("seconds", [](const RunStats& run) { return run.stats.timing.seconds; })
       .def_prop_ro("nbytes", [](const RunStats& run) { return run.stats.outcome.bytes; })
       .def("json", run_json);
-  module.def("histogram", histogram, nb::arg("input"), nb::arg("bins"), nb::arg("range").none(),
-             nb::arg("logarithmic"), nb::arg("machine"), nb::arg("progress").none(),
-             nb::sig("def histogram(input: Input, bins: int | str | Sequence[float], range: "
-                     "tuple[float, float] | None, logarithmic: bool, machine: Machine, progress: "
-                     "object | None) -> tuple[bytes, bytes, int, int, int, int, RunStats]"));
   module.def("convert", convert, nb::arg("input"), nb::arg("path"), nb::arg("dtype").none(),
              nb::arg("shape"), nb::arg("strict"), nb::arg("clip"), nb::arg("replace"),
              nb::arg("machine"), nb::arg("progress").none(),

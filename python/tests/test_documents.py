@@ -63,8 +63,9 @@ def test_the_example_of_the_readme():
 
 def test_the_page_names_all_functions():
     text = PAGE.read_text(encoding="utf-8")
-    for name in ("open", "histogram", "reduce", "quantile", "top", "distinct", "convert",
-                 "matmul", "shard", "options", "stream", "zip", "writer", "resident", "torch"):
+    for name in ("open", "histogram", "histogram2d", "reduce", "quantile", "top", "distinct",
+                 "convert", "matmul", "shard", "options", "stream", "zip", "writer", "resident",
+                 "torch"):
         assert f"ooc.{name}" in text
     for name in ("sum", "mean", "var", "std", "min", "max", "argmin", "argmax"):
         assert name in text and callable(getattr(ooc, name))

@@ -150,6 +150,12 @@ class ReportTest(CliTest):
         self.assertEqual(page.facts("Result")["sum"], str(1000 * ((1 << 64) - 1)))
         self.assertEqual(document["result"]["sum"], 1000 * ((1 << 64) - 1))
 
+    def test_counts_of_values_are_no_bins(self):
+        self.write("x.u8", bytes([1, 2, 2]))
+        document, page = self.report("distinct", "x.u8", "--counts", "2")
+        self.assertEqual(page.facts("Result")["count"], "3")
+        self.assertEqual(len(document["result"]["counts"]), 2)
+
     def test_a_conversion(self):
         self.write("x.f32", np.arange(4 * MIB, dtype="f4"))
         document, page = self.report("convert", "x.f32", "-o", "y.f16", "--chunk", "1M")

@@ -101,23 +101,29 @@ std::string usage(const Command& command) {
   return fmt::format("Usage: ooc-run {} {}", command.name, command.synopsis);
 }
 
-std::string command_lines() {
+/// Returns the lines of all commands and options of the program; in the short help fewer options.
+std::string command_lines(bool is_short) {
   std::string text;
   for (const Command& command : commands()) {
     text += fmt::format("  {:<10} {}\n", command.name, command.summary);
   }
   text += "  help       a command or an option: help --bins; rare options: help tuning\n\n";
   for (const ProgramOption& option : program_options()) {
-    text += fmt::format("  {:<10} {}\n", option.word, help_of(option));
+    if (!is_short || !option.rare)
+      text += fmt::format("  {:<10} {}\n", option.word, help_of(option));
   }
   return text;
+}
+
+std::string program_help(bool is_short) {
+  return fmt::format("ooc-run {}\n", program_summary) +
+         "Usage: ooc-run COMMAND FILE... [options]\n" + command_lines(is_short);
 }
 
 }  // namespace
 
 std::string short_help() {
-  return fmt::format("ooc-run {}\n", program_summary) +
-         "Usage: ooc-run COMMAND FILE... [options]\n\n" + command_lines();
+  return program_help(true);
 }
 
 std::string short_help(const Command& command) {
@@ -125,7 +131,8 @@ std::string short_help(const Command& command) {
 }
 
 std::string long_help() {
-  return fmt::format("{}\n{}\n{}", example_lines(program_examples()), short_help(), topic_lines());
+  return fmt::format("{}\n{}\n{}", example_lines(program_examples()), program_help(false),
+                     topic_lines());
 }
 
 std::string long_help(const Command& command) {

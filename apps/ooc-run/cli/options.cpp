@@ -43,6 +43,11 @@ constexpr std::array<std::string_view, 3> distinct_examples{
     "ooc-run distinct --counts 10 --tsv test.f32",
     "ooc-run distinct --estimate --json test.f32 test.f32",
 };
+constexpr std::array<std::string_view, 3> hist2d_examples{
+    "ooc-run hist2d test.f32 --columns 2    # ooc-run gen -o test.f32 --size 1G",
+    "ooc-run hist2d square.npy --axes 0,7 --cells 100,50 --plot cells.svg",
+    "ooc-run hist2d test.f32 test.f32 --ranges 0:0.5,0:1 --verify --json",
+};
 constexpr std::array<std::string_view, 3> merge_examples{
     "ooc-run merge 0.part 1.part    # reduce test.f32 --shard 0/2 -o 0.part, ...",
     "ooc-run merge 1.part 0.part --json",
@@ -155,6 +160,15 @@ constexpr std::array all_commands{
             "by HyperLogLog with a standard error of 0.81 %. Several files are one dataset.\n"
             "--verify reads the data once more and counts in ordinary maps, or several times\n"
             "if these do not fit in memory: an independent, slower method."},
+    Command{"hist2d", "FILE | X Y [options]", "counts of pairs of numbers, in cells",
+            FileWords::some, hist2d_examples,
+            "Counts pairs in cells exactly as numpy.histogram2d does for values as float64.\n"
+            "The numbers of a pair are two columns of rows, two fields of structs, or the\n"
+            "elements with the same place in two files, of any types. Pairs with a NaN, and\n"
+            "those outside of the ranges, are counted beside the cells. A range that is not\n"
+            "given (--ranges ,0:1) is found by a pass before. There are at most 16777216\n"
+            "cells. The picture sums neighbouring ones if the terminal has no room for all.\n"
+            "--verify counts each pair by itself: an independent, slower method."},
     Command{"merge", "PART... [options]", "join the parts of shards: see --shard", FileWords::some,
             merge_examples,
             "Prints what the command would have printed for all of the data, with the same\n"
@@ -251,10 +265,10 @@ constexpr std::array all_commands{
 };
 
 constexpr std::array all_program_options{
-    ProgramOption{"-h", "", "short help, also after a command"},
-    ProgramOption{"--help", "", "long help, with examples"},
+    ProgramOption{"-h", "", "short help, also after a command (--help: with examples)"},
+    ProgramOption{"--help", "", "long help, with examples", {}, true},
     ProgramOption{"--version", "", "version, and what was compiled in"},
-    ProgramOption{"--generate", "WHAT", "print {}", generated_names},
+    ProgramOption{"--generate", "WHAT", "print {}", generated_names, true},
 };
 
 constexpr std::array<std::string_view, 11> group_titles{"statistics", "bins",    "product", "merge",

@@ -88,6 +88,7 @@ struct ProgramOption {
   std::string_view argument;  // empty: none
   std::string_view help;
   std::span<const std::string_view> values{};
+  bool rare = false;  // not in the short help
 };
 
 /// A page of `ooc-run help` that does not belong to a command.

@@ -39,6 +39,7 @@ Outcome run_by_column(const ReduceRequest& request, const Interrupt& interrupt) 
   const RunSettings& settings = request.run;
   const ooc::ReduceOptions& options = request.reduce;
   ooc::Source source = open_input(settings, interrupt);
+  require_whole_rows(source, settings);
   set_columns(source, request.by_column->columns);
   if (settings.explain) {
     const Explanation explanation = explain_columns(settings, source, options);

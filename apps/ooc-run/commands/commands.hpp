@@ -14,6 +14,7 @@ Outcome run(const ReduceRequest& request, const Interrupt& interrupt);
 Outcome run(const QuantileRequest& request, const Interrupt& interrupt);
 Outcome run(const TopRequest& request, const Interrupt& interrupt);
 Outcome run(const DistinctRequest& request, const Interrupt& interrupt);
+Outcome run(const Histogram2dRequest& request, const Interrupt& interrupt);
 Outcome run(const ConvertRequest& request, const Interrupt& interrupt);
 Outcome run(const ScanRequest& request, const Interrupt& interrupt);
 Outcome run(const SplitRequest& request, const Interrupt& interrupt);

@@ -37,7 +37,7 @@ Outcome run(const HistogramRequest& request, const Interrupt& interrupt) {
   note_bins(histogram, options, source.element(), outcome);
   picture.write(histogram, describe_data(source), interrupt, outcome);
   if (!request.table) return outcome;
-  if (outcome.partial) session.warn(describe_partial(source, stats));
+  if (outcome.partial) session.warn(describe_partial({&source, 1}, stats));
   print_as_table(std::move(histogram), *request.table, outcome);
   return outcome;
 }

@@ -48,6 +48,14 @@ std::string words_of(const std::string& command) {
   return html + "</span>";
 }
 
+/// Returns the size of all inputs (bytes).
+double bytes_of(const Json& input) {
+  if (input.contains("bytes")) return input.at("bytes").get<double>();
+  double bytes = 0;
+  for (const Json& one : input) bytes += bytes_of(one);
+  return bytes;
+}
+
 /// Returns the banners at the top of the page: warnings, and the verdict or why there is none.
 /// (A run without a verdict was interrupted or took less than a second.)
 std::string banners(const RunPage& page) {
@@ -55,7 +63,7 @@ std::string banners(const RunPage& page) {
   const bool partial = is(page.result, "partial", true);
   if (partial) {
     const auto covered = page.result.at("covered_bytes").get<double>();
-    const auto bytes = page.input.at("bytes").get<double>();
+    const double bytes = bytes_of(page.input);
     html += banner("bad", fmt::format("PARTIAL: interrupted; the result covers {} of {}",
                                       format_decimal_bytes(covered), format_decimal_bytes(bytes)));
   }
@@ -182,7 +190,7 @@ std::string stages(const Json& run) {
 std::string bin_table(const Json& answer) {
   constexpr std::size_t most = 1024;
   const Json& result = answer.contains("histogram") ? answer.at("histogram") : answer;
-  if (!result.contains("counts") || result.at("counts").is_null()) return {};
+  if (!result.contains("bins") || result.at("counts").is_null()) return {};
   if (result.at("bins").get<std::size_t>() > most) {
     return "<p class=\"note\">The counts of all bins are in what --json prints.</p>\n";
   }
@@ -216,7 +224,7 @@ std::string variable_rows(std::string_view command) {
 }
 
 std::string machine(const RunPage& page) {
-  const Json& input = page.input.contains("a") ? page.input.at("a") : page.input;
+  const Json& input = page.input.contains("files") ? page.input : page.input.front();
   const auto path = input.at("files").at(0).at("path").get<std::string>();
   const auto row = [](std::string_view name, const std::string& text) {
     return text.empty() ? std::string() : fact_row(name, escape_xml(text));

@@ -38,18 +38,21 @@ double parse_finite(std::string_view text) {
   return value;
 }
 
+}  // namespace
+
 ooc::HistogramOptions::Range parse_range(std::string_view text) {
   const std::size_t colon = text.find(':');
-  if (colon == std::string_view::npos)
-    refuse_usage("a range has two ends", "--range LO:HI, as -1:2.5");
+  if (colon == std::string_view::npos) refuse_usage("a range has two ends", "LO:HI, as -1:2.5");
   const std::string_view lower = text.substr(0, colon), upper = text.substr(colon + 1);
   const ooc::HistogramOptions::Range range{parse_finite(lower), parse_finite(upper)};
   if (range.lower > range.upper) {
     refuse_usage("the lower end is above the upper",
-                 fmt::format("did you mean --range {}:{}?", upper, lower));
+                 fmt::format("did you mean {}:{}?", upper, lower));
   }
   return range;
 }
+
+namespace {
 
 std::vector<double> parse_edges(std::string_view text) {
   std::vector<double> edges = parse_list(text, parse_finite);

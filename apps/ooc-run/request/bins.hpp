@@ -14,6 +14,9 @@ struct BinTable {
   bool cumulative = false;  // sum of the counts so far
 };
 
+/// Parses the ends of bins: "LO:HI", both finite. Throws Error(usage).
+ooc::HistogramOptions::Range parse_range(std::string_view text);
+
 /// Reads the options that define bins. `number`: the option for their number, "bins" or, for the
 /// command reduce, "histogram". Throws Error(usage).
 ooc::HistogramOptions read_bins(const Arguments& arguments, std::string_view number);

@@ -145,6 +145,22 @@ DistinctRequest read_distinct(const Arguments& arguments) {
   return request;
 }
 
+Histogram2dRequest read_histogram_2d(const Arguments& arguments) {
+  Histogram2dRequest request{.run = read_run_settings(arguments),
+                             .pairs = read_pairs(arguments),
+                             .picture = read_picture_style(arguments),
+                             .table = arguments.has("tsv")};
+  const bool are_columns = arguments.has("axes");
+  if (request.run.files.size() > 2 && !are_columns) {
+    refuse_usage(
+        fmt::format("pairs are in one file or in two, not in {}", request.run.files.size()),
+        "--axes names the columns of several files of rows");
+  }
+  // Elements of two files are pairs in any order that both have.
+  request.run.format.by_columns = !are_columns && request.run.files.size() == 2;
+  return request;
+}
+
 MergeRequest read_merge(const Arguments& arguments) {
   return {.run = read_run_settings(arguments),
           .target = arguments.get("output", parse_output).value_or(""),
@@ -247,6 +263,7 @@ Request parse(const Arguments& arguments) {
   if (command == "quantile") return read_quantile(arguments);
   if (command == "top") return read_top(arguments);
   if (command == "distinct") return read_distinct(arguments);
+  if (command == "hist2d") return read_histogram_2d(arguments);
   if (command == "merge") return read_merge(arguments);
   if (command == "convert") return read_convert(arguments);
   if (command == "scan") return read_scan(arguments);

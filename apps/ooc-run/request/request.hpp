@@ -20,6 +20,7 @@
 #include "dataset/generator.hpp"
 #include "request/bins.hpp"
 #include "request/filter.hpp"
+#include "request/pairs.hpp"
 #include "request/picture_style.hpp"
 #include "request/run_settings.hpp"
 #include "request/shard.hpp"
@@ -72,6 +73,13 @@ struct DistinctRequest {
   ooc::DistinctOptions distinct;
   bool table = false;  // with tabs, instead of text
   std::optional<Shard> shard{};
+};
+
+struct Histogram2dRequest {
+  RunSettings run;  // one file or two, or several with the columns of both axes
+  PairSettings pairs;
+  PictureStyle picture{};
+  bool table = false;  // with tabs, instead of text
 };
 
 struct MergeRequest {
@@ -139,8 +147,8 @@ struct GenRequest {
 
 using Request =
     std::variant<HistogramRequest, ReduceRequest, QuantileRequest, TopRequest, DistinctRequest,
-                 ConvertRequest, ScanRequest, SplitRequest, FilterRequest, MatmulRequest,
-                 MergeRequest, BenchRequest, InfoRequest, DoctorRequest, GenRequest>;
+                 Histogram2dRequest, ConvertRequest, ScanRequest, SplitRequest, FilterRequest,
+                 MatmulRequest, MergeRequest, BenchRequest, InfoRequest, DoctorRequest, GenRequest>;
 
 /// Parses the values of all options and refuses values that must not be combined. Opens no file.
 /// Throws Error(usage).

@@ -154,6 +154,11 @@ Json describe_input(const ooc::Source& source, const ooc::Format& format) {
   return input;
 }
 
+Json describe_inputs(std::span<const ooc::Source> sources, const ooc::Format& format) {
+  if (sources.size() == 1) return describe_input(sources.front(), format);
+  return {{"x", describe_input(sources[0], format)}, {"y", describe_input(sources[1], format)}};
+}
+
 Json describe_run(const ooc::Stats& stats, bool writes, std::span<const std::string> reasons,
                   const std::string& verdict, const Ceilings& ceilings,
                   const std::optional<Prediction>& prediction) {
@@ -262,6 +267,12 @@ std::string heading(const ooc::Source& source) {
   return fmt::format("{} ({})", describe_data(source), source.type_reason);
 }
 
+std::string headings(std::span<const ooc::Source> sources) {
+  std::string text;
+  for (const ooc::Source& source : sources) text += (text.empty() ? "" : "\n") + heading(source);
+  return text;
+}
+
 void note_behind(const ooc::Source& source, Outcome& outcome) {
   if (source.bytes_behind() == 0) return;
   outcome.notes.push_back(fmt::format("{}: {} behind the array, which {} not read", source.name(),
@@ -285,13 +296,16 @@ std::string footer(const ooc::Stats& stats) {
   return text + describe_passes(stats) + describe_checkpoints(stats);
 }
 
-std::string describe_partial(const ooc::Source& source, const ooc::Stats& stats) {
+std::string describe_partial(std::span<const ooc::Source> sources, const ooc::Stats& stats) {
   if (!stats.outcome.partial) return {};
-  return fmt::format(
-      "PARTIAL: interrupted; covers {}{} of {}", stats.layout.in_order ? "the first " : "",
-      format_decimal_bytes(static_cast<double>(stats.outcome.bytes)),
-      source.is_produced() ? printable(source.name())
-                           : format_decimal_bytes(static_cast<double>(source.bytes())));
+  std::uint64_t bytes = 0;
+  for (const ooc::Source& source : sources) bytes += source.bytes();
+  const bool is_produced = sources.front().is_produced();
+  return fmt::format("PARTIAL: interrupted; covers {}{} of {}",
+                     stats.layout.in_order ? "the first " : "",
+                     format_decimal_bytes(static_cast<double>(stats.outcome.bytes)),
+                     is_produced ? printable(sources.front().name())
+                                 : format_decimal_bytes(static_cast<double>(bytes)));
 }
 
 std::string checksum_line(const ooc::Stats& stats, bool wanted) {

@@ -21,6 +21,8 @@ Json describe_checkpoint(const ooc::Checkpoint& checkpoint, const ooc::Stats& st
 
 // The `input` and `run` objects of a result.
 Json describe_input(const ooc::Source& source, const ooc::Format& format);
+/// The same of one source, or of those of x and y under these names.
+Json describe_inputs(std::span<const ooc::Source> sources, const ooc::Format& format);
 Json describe_run(const ooc::Stats& stats, bool writes, std::span<const std::string> reasons,
                   const std::string& verdict, const Ceilings& ceilings = {},
                   const std::optional<Prediction>& prediction = {});
@@ -43,6 +45,7 @@ std::string describe_data(const ooc::Source& source);
 
 /// Like describe_data(), with the reason for the type: "...: 1,000 values of float32 (from .f32)".
 std::string heading(const ooc::Source& source);
+std::string headings(std::span<const ooc::Source> sources);  // a line for each
 
 /// Returns, for example, "4.29 GB in 632 ms, 6.80 GB/s, NVIDIA H200, direct, io_uring".
 std::string footer(const ooc::Stats& stats);
@@ -50,8 +53,8 @@ std::string footer(const ooc::Stats& stats);
 /// Adds a note about bytes after the arrays of .npy files, if there are any.
 void note_behind(const ooc::Source& source, Outcome& outcome);
 
-/// Returns a sentence that says which part of the input the result covers. Empty if it covers all.
-std::string describe_partial(const ooc::Source& source, const ooc::Stats& stats);
+/// Returns a sentence that says which part of the inputs the result covers. Empty if it covers all.
+std::string describe_partial(std::span<const ooc::Source> sources, const ooc::Stats& stats);
 
 /// Returns a line with the checksum of the input, or the reason why there is none. Empty unless
 /// `wanted`.

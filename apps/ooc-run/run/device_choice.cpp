@@ -201,6 +201,21 @@ Task distinct_task(const ooc::Source& source) {
   return passes_over(source, 1, core_rate);
 }
 
+Task histogram_2d_task(std::span<const ooc::Source> sources, std::size_t passes) {
+  constexpr double core_rate = 2e9;
+  Task task = passes_over(sources.front(), passes, core_rate);
+  for (const ooc::Source& source : sources.subspan(1)) {
+    const Workload other = passes_over(source, passes, core_rate).work;
+    task.work.from_disk += other.from_disk;
+    task.work.from_page_cache += other.from_page_cache;
+    task.work.decoded += other.decoded;
+    task.work.read_ahead = std::max(task.work.read_ahead, other.read_ahead);
+    task.work.to_device += other.to_device;
+    task.work.through_kernel += other.through_kernel;
+  }
+  return task;
+}
+
 Task convert_task(const ooc::Source& source) {
   constexpr double core_rate = 3e9;
   return writing_task(source, core_rate);
@@ -285,7 +300,7 @@ std::string_view sharers_of(const DeviceChoice& choice, const RunSettings& setti
 std::string idle_gpu_limit(const DeviceChoice& choice, const RunSettings& settings) {
   const bool is_fold = settings.command == "reduce" || settings.command == "histogram" ||
                        settings.command == "quantile" || settings.command == "top" ||
-                       settings.command == "distinct";
+                       settings.command == "distinct" || settings.command == "hist2d";
   const bool is_idle =
       is_fold && settings.options.device_bytes != 0 &&
       std::ranges::count(choice.devices, ooc::DeviceKind::cuda, &DeviceName::kind) == 0;

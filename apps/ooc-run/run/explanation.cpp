@@ -251,6 +251,17 @@ Explanation explain_distinct(const RunSettings& settings, const ooc::Source& sou
   });
 }
 
+Explanation explain_histogram_2d(const RunSettings& settings, std::span<const ooc::Source> sources,
+                                 const ooc::PairAxis& x, const ooc::PairAxis& y,
+                                 std::size_t passes) {
+  Explanation explanation =
+      explain_run(settings, histogram_2d_task(sources, passes), [&](ooc::DeviceKind device) {
+        return ooc::dry_run_histogram_2d(settings.options, device, x, y, wanted_of(settings));
+      });
+  explanation.why_passes = "two passes: the first finds the ranges, which --ranges would give";
+  return explanation;
+}
+
 std::vector<FactRow> try_side_files(const SideFiles& files) {
   std::vector<FactRow> rows;
   if (files.plot) {
@@ -340,12 +351,14 @@ Json describe(const Explanation& explanation) {
           {"ceilings", describe(explanation.ceilings)}};
 }
 
-Outcome explain(std::string_view command, const RunSettings& settings, const ooc::Source& source,
-                const Explanation& explanation, const Remarks& remarks) {
+Outcome explain(std::string_view command, const RunSettings& settings,
+                std::span<const ooc::Source> sources, const Explanation& explanation,
+                const Remarks& remarks) {
   std::vector<std::string> reasons = remarks.reasons;
   std::vector<std::string> warnings;
-  if (std::string doubt = type_doubt(source, settings.format); !doubt.empty()) {
-    warnings.push_back(std::move(doubt));
+  for (const ooc::Source& source : sources) {
+    std::string doubt = type_doubt(source, settings.format);
+    if (!doubt.empty()) warnings.push_back(std::move(doubt));
   }
   reasons.insert(reasons.begin(), warnings.begin(), warnings.end());
   for (std::string& reason : reasons_of(explanation)) reasons.push_back(std::move(reason));
@@ -361,8 +374,8 @@ Outcome explain(std::string_view command, const RunSettings& settings, const ooc
   json["reasons"] = reasons;
   std::vector<FactRow> facts = remarks.facts;
   for (FactRow& row : rows_of(explanation)) facts.push_back(std::move(row));
-  return explain(command, settings.output, describe_input(source, settings.format),
-                 {{"plan", json}}, heading(source), std::move(facts), reasons, warnings);
+  return explain(command, settings.output, describe_inputs(sources, settings.format),
+                 {{"plan", json}}, headings(sources), std::move(facts), reasons, warnings);
 }
 
 Outcome explain(std::string_view command, const OutputSettings& output, const Json& input,

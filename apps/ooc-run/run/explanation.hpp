@@ -5,6 +5,7 @@
 #include <ooc/coordinator.hpp>
 #include <ooc/distinct.hpp>
 #include <ooc/histogram.hpp>
+#include <ooc/histogram_2d.hpp>
 #include <ooc/quantile.hpp>
 #include <ooc/source.hpp>
 #include <ooc/target.hpp>
@@ -61,6 +62,11 @@ Explanation explain_top(const RunSettings& settings, const ooc::Source& source,
 Explanation explain_distinct(const RunSettings& settings, const ooc::Source& source,
                              const ooc::DistinctOptions& options);
 
+/// `passes`: histogram_2d_passes().
+Explanation explain_histogram_2d(const RunSettings& settings, std::span<const ooc::Source> sources,
+                                 const ooc::PairAxis& x, const ooc::PairAxis& y,
+                                 std::size_t passes);
+
 /// Throws Error(device) if one of these devices is a GPU that is not usable.
 void require_usable(std::span<const DeviceName> devices);
 
@@ -85,9 +91,15 @@ std::vector<FactRow> checkpoint_row(const ooc::Checkpoint& checkpoint);
 /// holes and the reads of --verify.
 Remarks remarks_on(const Explanation& explanation, const RunSettings& settings);
 
-/// Returns the output of --explain.
-Outcome explain(std::string_view command, const RunSettings& settings, const ooc::Source& source,
-                const Explanation& explanation, const Remarks& remarks);
+/// Returns the output of --explain for one source, or for two that are read side by side.
+Outcome explain(std::string_view command, const RunSettings& settings,
+                std::span<const ooc::Source> sources, const Explanation& explanation,
+                const Remarks& remarks);
+inline Outcome explain(std::string_view command, const RunSettings& settings,
+                       const ooc::Source& source, const Explanation& explanation,
+                       const Remarks& remarks) {
+  return explain(command, settings, {&source, 1}, explanation, remarks);
+}
 
 /// Like explain() above, for other kinds of plans. `result` is for the JSON document; `facts` and
 /// `reasons` are for text.

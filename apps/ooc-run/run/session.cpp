@@ -41,10 +41,6 @@ bool is_standard_input(const std::string& file) {
          !S_ISBLK(status.st_mode);
 }
 
-bool is_stream(const std::string& file) {
-  return is_standard_input(file) || ooc::detail::is_pipe(file);
-}
-
 /// Throws Error(usage) for options that are not possible for a stream.
 void refuse_of_streams(const RunSettings& settings, const std::string& name) {
   const auto refuse = [&](const std::string& what, const std::string& hint) {
@@ -91,6 +87,10 @@ ooc::Error not_verified(const ooc::Error& error) {
 
 }  // namespace
 
+bool is_stream(const std::string& file) {
+  return is_standard_input(file) || ooc::detail::is_pipe(file);
+}
+
 ooc::Source open_input(const RunSettings& settings, const Interrupt& interrupt) {
   if (settings.files.size() != 1 || !is_stream(settings.files.front())) {
     return open_numbers(settings);
@@ -122,12 +122,15 @@ ooc::Source open_numbers(std::span<const std::string> files, const RunSettings& 
 
 ooc::Source open_records(const RunSettings& settings) {
   ooc::Source source = ooc::open(files_of(settings.files), settings.format);
-  const std::uint64_t columns = source.columns().value_or(1);
-  if (columns > 1 && settings.format.skip % columns != 0) {
-    refuse_usage("--skip does not leave out whole rows",
-                 fmt::format("each has {} elements: leave out a multiple of that", columns));
-  }
+  require_whole_rows(source, settings);
   return source;
+}
+
+void require_whole_rows(const ooc::Source& source, const RunSettings& settings) {
+  const std::uint64_t columns = source.columns().value_or(1);
+  if (columns <= 1 || settings.format.skip % columns == 0) return;
+  refuse_usage("--skip does not leave out whole rows",
+               fmt::format("each has {} elements: leave out a multiple of that", columns));
 }
 
 std::vector<std::filesystem::path> files_of(std::span<const std::string> files) {
@@ -149,6 +152,9 @@ std::vector<std::filesystem::path> files_of(std::span<const std::string> files) 
 
 namespace {
 
+/// More than a report without lists takes, with what libraries allocate for it (bytes).
+constexpr std::size_t report_bytes = std::size_t{512} << 10;
+
 std::unique_ptr<Trace> begin_trace(const RunSettings& settings) {
   const auto& [plot, trace, report, replace] = settings.side_files;
   if (!trace) return {};
@@ -167,6 +173,7 @@ Session::Session(const RunSettings& settings, const Interrupt& interrupt, const 
                  std::size_t checks)
     : settings_(settings),
       interrupt_(interrupt),
+      room_for_report_(std::make_unique_for_overwrite<std::byte[]>(report_bytes)),
       trace_(begin_trace(settings)),
       report_file_(begin_report(settings)),
       task_(task),
@@ -245,6 +252,7 @@ void Session::warn(std::string text) {
 }
 
 Outcome Session::report(Report report, const ooc::Stats& stats) {
+  room_for_report_.reset();
   Outcome outcome;
   const Ceilings ceilings = this->ceilings();
   std::optional<Prediction> prediction;  // none for a partial result
@@ -363,15 +371,15 @@ Json answer(Json result, const ooc::Stats& stats, const Verified& verified) {
   return result;
 }
 
-Outcome Session::report(std::string_view command, const ooc::Source& source,
+Outcome Session::report(std::string_view command, std::span<const ooc::Source> sources,
                         const ooc::Stats& stats, Json result, const std::string& text,
                         const Verified& verified, const std::string& figure) {
   if (stats.outcome.records == 0 && !stats.outcome.partial && settings_.format.count != 0) {
-    warn(source.name() + ": there are no values in it");
+    warn(sources.front().name() + ": there are no values in it");
   }
-  Json input = describe_input(source, settings_.format);
+  Json input = describe_inputs(sources, settings_.format);
   const bool checksum = settings_.checksum;
-  std::string partial = describe_partial(source, stats);
+  std::string partial = describe_partial(sources, stats);
   if (!partial.empty()) partial += '\n';
   if (checksum)
     input["checksum_xxh3_128"] = stats.outcome.checksum ? Json(*stats.outcome.checksum) : nullptr;
@@ -379,11 +387,11 @@ Outcome Session::report(std::string_view command, const ooc::Source& source,
       {.command = command,
        .input = std::move(input),
        .result = answer(std::move(result), stats, verified),
-       .heading = heading(source),
+       .heading = headings(sources),
        .text = partial + text + checksum_line(stats, checksum) + verified_line(verified.seconds),
        .figure = figure},
       stats);
-  note_behind(source, outcome);
+  for (const ooc::Source& source : sources) note_behind(source, outcome);
   if (verified.why_not) outcome.fail(*verified.why_not);
   return outcome;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -22,12 +23,18 @@
 
 namespace ooc_run {
 
+/// True for standard input, named "-", and for a pipe.
+bool is_stream(const std::string& file);
+
 /// Opens the files as one dataset of numbers. Throws Error, also for streams.
 ooc::Source open_numbers(std::span<const std::string> files, const RunSettings& settings);
 ooc::Source open_numbers(const RunSettings& settings);  // all files of the settings
 
 /// Opens the files as one dataset of numbers or structs, of which --skip leaves out whole rows.
 ooc::Source open_records(const RunSettings& settings);
+
+/// Throws Error(usage) if --skip leaves out a part of a row.
+void require_whole_rows(const ooc::Source& source, const RunSettings& settings);
 
 /// Like open_numbers(), but the only file may be a stream: standard input, named "-", or a pipe.
 /// Waits for its first bytes, or until the user interrupts the run.
@@ -99,10 +106,15 @@ class Session {
   Verified verify_file(std::string_view command, const std::filesystem::path& file,
                        const ooc::Stats& stats, const std::function<void()>& check);
 
-  /// Like report() above, for the result of a fold.
+  /// Like report() above, for the result of a fold of one source, or of two side by side.
+  Outcome report(std::string_view command, std::span<const ooc::Source> sources,
+                 const ooc::Stats& stats, Json result, const std::string& text,
+                 const Verified& verified, const std::string& figure = {});
   Outcome report(std::string_view command, const ooc::Source& source, const ooc::Stats& stats,
                  Json result, const std::string& text, const Verified& verified,
-                 const std::string& figure = {});
+                 const std::string& figure = {}) {
+    return report(command, {&source, 1}, stats, std::move(result), text, verified, figure);
+  }
 
   /// Returns "several ranks" or "several devices" if these share the run; see sharers_of().
   std::string_view sharers() const;
@@ -119,6 +131,8 @@ class Session {
 
   const RunSettings& settings_;
   const Interrupt& interrupt_;
+  // Freed for the report: a run that has written its file must not fail for want of memory then.
+  std::unique_ptr<std::byte[]> room_for_report_;
   std::unique_ptr<Trace> trace_;             // may be null
   std::unique_ptr<ReportFile> report_file_;  // may be null
   Task task_;

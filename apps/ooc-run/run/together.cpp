@@ -52,10 +52,11 @@ void divide_run(RunSettings& run, ooc::Ranks& ranks) {
 }
 
 template <class T>
-constexpr bool is_shared = std::is_same_v<T, HistogramRequest> ||
-                           std::is_same_v<T, ReduceRequest> || std::is_same_v<T, QuantileRequest> ||
-                           std::is_same_v<T, TopRequest> || std::is_same_v<T, DistinctRequest> ||
-                           std::is_same_v<T, ConvertRequest> || std::is_same_v<T, MatmulRequest>;
+constexpr bool is_shared =
+    std::is_same_v<T, HistogramRequest> || std::is_same_v<T, ReduceRequest> ||
+    std::is_same_v<T, QuantileRequest> || std::is_same_v<T, TopRequest> ||
+    std::is_same_v<T, DistinctRequest> || std::is_same_v<T, Histogram2dRequest> ||
+    std::is_same_v<T, ConvertRequest> || std::is_same_v<T, MatmulRequest>;
 
 template <class T>
 void divide_one(T& request, ooc::Ranks& ranks) {
@@ -68,8 +69,8 @@ void divide_one(T& request, ooc::Ranks& ranks) {
   } else if (ranks.size() > 1) {
     refuse_usage(
         "this command does not run on several ranks",
-        "histogram, reduce, quantile, top, distinct, convert and matmul do; ooc-run runs the "
-        "others");
+        "histogram, reduce, quantile, top, distinct, hist2d, convert and matmul do; ooc-run runs "
+        "the others");
   }
 }
 

@@ -45,18 +45,19 @@ struct Histogram2d {
 ///     const auto [found, stats] = ooc::histogram_2d(
 ///         coordinator, {.source = points, .column = "0"}, {.source = points, .column = "1"});
 ///
-/// The bins of each axis are those of histogram() for its numbers alone: a range that is not given
-/// is that of all finite numbers of the axis, which a pass before the counting pass finds. On a
-/// GPU, the second pass reads only the data that did not fit in its memory (see Resident).
+/// The bins of each axis are those of histogram() for its numbers alone, but a range that is not
+/// given is that of all finite numbers of the axis for every type. A pass before the counting pass
+/// finds it. On a GPU, the second pass reads only the data that did not fit in its memory (see
+/// Resident).
 ///
 /// For an empty source, the result has bins (with counts of 0) only if they are known for both
 /// axes. If the pass that finds a range is stopped early, the result has no bins.
 ///
-/// Throws Error: `usage` for invalid bins, a rule for their number, more than max_cells cells, a
-/// column that does not exist, or sources with different numbers of records; `bad_input` if an axis
-/// has no finite number to find its range by, if its range is too narrow for so many bins, or if a
-/// source is stored column by column; `input_changed` if the second pass finds values that the
-/// first did not; and as fold() does.
+/// Throws Error: `usage` for invalid bins, a rule for their number, more than max_cells cells, or a
+/// column that does not exist; `bad_input` if an axis has no finite number to find its range by, if
+/// its range is too narrow for so many bins, if sources have different numbers of records, rows or
+/// orders of elements, or if a source is stored column by column and a column is named;
+/// `input_changed` if the second pass finds values that the first did not; and as fold() does.
 [[nodiscard]] OOC_API Result<Histogram2d> histogram_2d(Coordinator& coordinator, const PairAxis& x,
                                                        const PairAxis& y,
                                                        const PassOptions& wanted = {});

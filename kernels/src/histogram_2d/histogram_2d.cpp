@@ -31,25 +31,36 @@ using Axes = std::array<const PairAxis*, 2>;
 /// The bins of both axes. Empty for an axis whose range is not known.
 using AxisBins = std::array<std::optional<Bins>, 2>;
 
+std::size_t bins_of(const HistogramOptions& options) {
+  return options.edges.empty() ? options.bins.number() : options.edges.size() - 1;
+}
+
 /// Throws Error(usage) for options that are invalid for any data.
-AxisBins known_bins(const Axes& axes, const Pairs& pairs) {
-  AxisBins known;
-  std::array<std::size_t, 2> bins{};
-  for (const std::size_t i : {0, 1}) {
-    const HistogramOptions& options = axes[i]->bins;
+CellNumbers cells_of(const Axes& axes) {
+  for (const PairAxis* const axis : axes) {
+    const HistogramOptions& options = axis->bins;
     if (options.edges.empty() && options.bins.rule()) {
       throw Error(ErrorKind::usage, "a rule for the number of bins is for one axis",
                   {.why = "it says how many bins show the values of that axis alone",
                    .remedies = {{RemedyAction::set, "HistogramOptions::bins"}}});
     }
-    known[i] = binning::known_bins(pairs.places[i].type, options);
-    bins[i] = options.edges.empty() ? options.bins.number() : options.edges.size() - 1;
+    binning::check(options);
   }
-  if (bins[0] * bins[1] <= max_cells) return known;
-  throw Error(ErrorKind::usage,
-              std::to_string(bins[0]) + " times " + std::to_string(bins[1]) + " cells",
+  const std::size_t x = bins_of(axes[0]->bins), y = bins_of(axes[1]->bins);
+  if (x * y <= max_cells) return {static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y)};
+  throw Error(ErrorKind::usage, std::to_string(x) + " times " + std::to_string(y) + " cells",
               {.why = "a histogram of pairs has at most " + std::to_string(max_cells),
                .remedies = {{RemedyAction::lower, "HistogramOptions::bins"}}});
+}
+
+AxisBins known_bins(const Axes& axes, const Pairs& pairs) {
+  AxisBins known;
+  for (const std::size_t i : {0, 1}) {
+    const HistogramOptions& options = axes[i]->bins;
+    const bool is_known = options.range || !options.edges.empty();
+    if (is_known) known[i] = binning::known_bins(pairs.places[i].value.type, options);
+  }
+  return known;
 }
 
 /// Throws Error(input_changed) if the counting pass saw other numbers than the survey, as far as
@@ -68,18 +79,24 @@ void check_unchanged(const Histogram2d& found, const Survey& survey, const AxisB
   throw binning::input_changed(path_of(axes[0]->source));
 }
 
+/// Returns the bins over the numbers of an axis. Throws Error(bad_input) that names it.
+Bins bins_over(const Extremes& numbers, const PairAxis& axis, ElementType type) {
+  try {
+    const auto chosen = binning::bins_over(numbers, axis.bins, type, path_of(axis.source));
+    return binning::make_bins(chosen.options, *chosen.options.range, ErrorKind::bad_input);
+  } catch (const Error& error) {
+    const std::string column = axis.column.empty() ? "" : " in column " + axis.column;
+    throw Error(error.kind(), axis.source.name() + column + ": " + error.what(), error.details());
+  }
+}
+
 /// Returns the bins of both axes, over the numbers that a survey found where they are not known.
 std::array<Bins, 2> bins_over(const AxisBins& known, const Survey& survey, const Axes& axes,
                               const Pairs& pairs) {
   std::array<Bins, 2> bins;
   for (const std::size_t i : {0, 1}) {
-    if (known[i]) {
-      bins[i] = *known[i];
-      continue;
-    }
-    const auto chosen = binning::bins_over(survey.axes[i], axes[i]->bins, pairs.places[i].type,
-                                           path_of(axes[i]->source));
-    bins[i] = binning::make_bins(chosen.options, *chosen.options.range, ErrorKind::bad_input);
+    const ElementType type = pairs.places[i].value.type;
+    bins[i] = known[i] ? *known[i] : bins_over(survey.axes[i], *axes[i], type);
   }
   return bins;
 }
@@ -89,70 +106,76 @@ bool is_empty(const Pairs& pairs) {
                              [](const PassInput& input) { return input.source.is_empty(); });
 }
 
-std::array<std::size_t, 2> sizes_of(const Axes& axes) {
-  const auto size = [](const HistogramOptions& options) {
-    return options.edges.empty() ? options.bins.number() : options.edges.size() - 1;
-  };
-  return {size(axes[0]->bins), size(axes[1]->bins)};
-}
+/// A job: its data, and the bins of both axes.
+struct Job {
+  Axes axes;
+  CellNumbers cells;
+  Pairs pairs;
+  AxisBins known;
+
+  Job(const PairAxis& x, const PairAxis& y)
+      : axes{&x, &y},
+        cells(cells_of(axes)),
+        pairs(pairs_of(x, y)),
+        known(known_bins(axes, pairs)) {}
+
+  bool all_known() const { return known[0] && known[1]; }
+
+  /// Throws Error(usage) if a source that can be read once is to be read twice.
+  std::size_t passes() const {
+    const std::size_t passes = all_known() || is_empty(pairs) ? 1 : 2;
+    for (const PairAxis* const axis : axes) {
+      if (passes > 1 && axis->source.is_produced()) {
+        throw binning::read_once(axis->source, axis->bins);
+      }
+    }
+    return passes;
+  }
+};
 
 template <std::size_t inputs>
-Result<Histogram2d> count_pairs(Coordinator& coordinator, const Axes& axes, const Pairs& pairs,
-                                const AxisBins& known, const PassOptions& wanted) {
-  Passes passes(coordinator, pairs.inputs, wanted);
+Result<Histogram2d> count_pairs(Coordinator& coordinator, const Job& job,
+                                const PassOptions& wanted) {
+  Passes passes(coordinator, job.pairs.inputs, wanted);
   std::optional<Survey> survey;
   std::array<Bins, 2> bins{Bins{{0, 1}}, Bins{{0, 1}}};  // placeholders for no pairs
-  const bool all_known = known[0] && known[1];
-  if (!all_known && !is_empty(pairs)) {
+  if (job.passes() > 1) {
     std::tie(survey) =
-        passes.fold(std::tuple(SurveyPairs<inputs>(pairs, memory_for(sizes_of(axes)))));
+        passes.fold(std::tuple(SurveyPairs<inputs>(job.pairs, memory_for(job.cells))));
     if (passes.is_stopped()) return {{}, binning::without_results(passes.stats())};
   }
-  if (all_known || survey) bins = bins_over(known, survey.value_or(Survey{}), axes, pairs);
-  auto [found] = passes.fold_last(std::tuple(CountCells<inputs>(pairs, std::move(bins))));
+  const bool has_bins = job.all_known() || survey;
+  if (has_bins) bins = bins_over(job.known, survey.value_or(Survey{}), job.axes, job.pairs);
+  auto [found] = passes.fold_last(std::tuple(CountCells<inputs>(job.pairs, std::move(bins))));
   Stats stats = passes.stats();
-  const bool partial = stats.outcome.partial;
   if (found.count != stats.outcome.records) {
     throw Error(ErrorKind::internal, std::to_string(found.count) + " pairs of " +
                                          std::to_string(stats.outcome.records) + " were counted");
   }
-  if (survey) check_unchanged(found, *survey, known, axes, partial);
-  if (!all_known && !survey) found = {};  // there are no pairs
+  if (survey) check_unchanged(found, *survey, job.known, job.axes, stats.outcome.partial);
+  if (!has_bins) found = {};  // there are no pairs
   return {std::move(found), std::move(stats)};
-}
-
-void require_passes(const PairAxis& x, const PairAxis& y, std::size_t passes) {
-  if (passes == 1) return;
-  for (const PairAxis* const axis : {&x, &y}) {
-    if (axis->source.is_produced()) throw binning::read_once(axis->source, axis->bins);
-  }
 }
 
 }  // namespace
 
 std::size_t histogram_2d_passes(const PairAxis& x, const PairAxis& y) {
-  const Pairs pairs = pairs_of(x, y);
-  const AxisBins known = known_bins({&x, &y}, pairs);
-  return (known[0] && known[1]) || is_empty(pairs) ? 1 : 2;
+  return Job(x, y).passes();
 }
 
 Stats dry_run_histogram_2d(const Options& machine, DeviceKind device, const PairAxis& x,
                            const PairAxis& y, const PassOptions& wanted) {
-  const std::size_t passes = histogram_2d_passes(x, y);
-  require_passes(x, y, passes);
-  return dry_run_passes(machine, device, pairs_of(x, y).inputs, wanted, passes,
-                        memory_for(sizes_of({&x, &y})));
+  const Job job(x, y);
+  return dry_run_passes(machine, device, job.pairs.inputs, wanted, job.passes(),
+                        memory_for(job.cells));
 }
 
 Result<Histogram2d> histogram_2d(Coordinator& coordinator, const PairAxis& x, const PairAxis& y,
                                  const PassOptions& wanted) {
   return or_fail_together(coordinator.ranks(), [&] {
-    require_passes(x, y, histogram_2d_passes(x, y));
-    const Axes axes{&x, &y};
-    const Pairs pairs = pairs_of(x, y);
-    const AxisBins known = known_bins(axes, pairs);
-    return pairs.inputs.size() == 1 ? count_pairs<1>(coordinator, axes, pairs, known, wanted)
-                                    : count_pairs<2>(coordinator, axes, pairs, known, wanted);
+    const Job job(x, y);
+    return job.pairs.inputs.size() == 1 ? count_pairs<1>(coordinator, job, wanted)
+                                        : count_pairs<2>(coordinator, job, wanted);
   });
 }
 

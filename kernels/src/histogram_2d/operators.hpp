@@ -37,20 +37,14 @@ template <std::size_t inputs>
 using RecordsOfInputs =
     std::conditional_t<inputs == 1, std::byte, std::tuple<std::byte, std::byte>>;
 
-/// Calls work(x, y) with some records of the inputs of both axes at a time, until all of a chunk
-/// are done.
+/// Calls work(first, count) with some records of a chunk at a time, until all are done.
 template <class Work>
-void for_some_records(Stream& stream, std::array<Records, 2> records, const Work& work) {
+void for_some_records(Stream& stream, std::size_t all, const Work& work) {
   const std::size_t most = records_at_once(stream.kind());
-  for (std::size_t left = records[0].count; left != 0;) {
-    for (Records& some : records) some.count = std::min(left, most);
-    work(records[0], records[1]);
-    left -= records[0].count;
-    for (Records& some : records) some.data += some.count * some.record_bytes;
-  }
+  for (std::size_t first = 0; first < all; first += most) work(first, std::min(all - first, most));
 }
 
-/// What the operators of both passes share: the inputs, of which they know bytes only.
+/// Base of the operators of both passes. They know the inputs as bytes only.
 template <std::size_t inputs>
 class OfPairs {
  public:
@@ -61,35 +55,28 @@ class OfPairs {
  protected:
   using Chunk = DeviceChunk<const std::byte>;
 
-  explicit OfPairs(const Pairs& pairs) : places_(pairs.places) {
-    record_bytes_ = {pairs.inputs.front().record.bytes, pairs.inputs.back().record.bytes};
-  }
+  explicit OfPairs(const Pairs& pairs) : places_(pairs.places) {}
 
-  std::array<Records, 2> records(const Chunk& x, const Chunk& y) const {
-    return {Records{x.data, record_bytes_[0], x.size}, Records{y.data, record_bytes_[1], y.size}};
-  }
   std::string types() const {
     std::string text;
-    for (const ValuePlace& place : places_) {
-      text += std::string(name_of(place.type)) + " at " + std::to_string(place.offset) + ", ";
+    for (const auto& [value, record_bytes, is_record] : places_) {
+      text += std::string(name_of(value.type)) + " at " + std::to_string(value.offset) + ", ";
     }
     return text;
   }
 
-  std::array<ValuePlace, 2> places_;
-
- private:
-  std::array<std::size_t, 2> record_bytes_{};
+  std::vector<NumberPlace> places_;  // of x and y
 };
 
-/// The host memory of a pass: see binning::counting_bytes(). Each lane has numbers of both axes.
-inline HostBytes memory_for(const std::array<std::size_t, 2>& bins) {
-  const std::size_t counters =
-      CellNumbers{static_cast<std::uint32_t>(bins[0]), static_cast<std::uint32_t>(bins[1])}
-          .counters();
-  HostBytes bytes = binning::counting_bytes(ElementType::u4, counters);
-  bytes.per_lane += records_at_once(DeviceKind::cpu) * 2 * (sizeof(std::uint32_t) + sizeof(double));
-  return bytes;
+/// Host memory for counting in so many cells: for the pass, the counters of the total, and the
+/// edges of the operator and of the result; for each lane, its counters, which a GPU copies to the
+/// host, and the numbers of both axes.
+inline HostBytes memory_for(const CellNumbers& cells) {
+  const std::size_t counters = cells.counters() * sizeof(std::uint64_t);
+  const std::size_t edges = (cells.x_bins + cells.y_bins + 2) * sizeof(double);
+  const std::size_t numbers = sizeof(std::uint32_t) + sizeof(double);
+  return {.fixed = counters + 2 * edges,
+          .per_lane = counters + records_at_once(DeviceKind::cpu) * 2 * numbers};
 }
 
 /// The operator of the counting pass.
@@ -123,8 +110,8 @@ class CountCells : public OfPairs<inputs> {
     const bool on_cpu = stream.kind() == DeviceKind::cpu;
     const binning::NumberedBins numbered(counters());
     const auto axis = [&](std::size_t i) {
-      const ElementType type = this->places_[i].type;
-      return Axis{NumberReader(this->places_[i]),
+      const ElementType type = this->places_[i].value.type;
+      return Axis{NumberReader(this->places_[i], stream),
                   on_cpu ? binning::make_cpu_bin_finder(type, (*bins_)[i], best_simd())
                          : binning::make_cuda_bin_finder(type, (*bins_)[i], stream)};
     };
@@ -140,20 +127,19 @@ class CountCells : public OfPairs<inputs> {
     consume(stream, both, both, partial);
   }
   void consume(Stream& stream, Chunk all_x, Chunk all_y, Partial& partial) const {
-    const auto work = [&](const Records& of_x, const Records& of_y) {
-      auto& [x_axis, y_axis] = partial.lane->axes;
-      auto* const x = partial.lane->numbers.template as<std::uint32_t>();
-      auto* const y = x + records_at_once(stream.kind());
-      x_axis.finder->find(stream, x_axis.reader.read(stream, of_x), x);
-      y_axis.finder->find(stream, y_axis.reader.read(stream, of_y), y);
-      const bool on_cpu = stream.kind() == DeviceKind::cpu;
-      on_cpu ? join_numbers_cpu(cells_, x, y, of_x.count)
-             : join_numbers_cuda(stream, cells_, x, y, of_x.count);
-      binning::count_in(partial.counted, stream,
-                        {reinterpret_cast<const std::byte*>(y), of_x.count * sizeof(std::uint32_t)},
-                        of_x.count);
-    };
-    for_some_records(stream, this->records(all_x, all_y), work);
+    auto& [x_axis, y_axis] = partial.lane->axes;
+    auto* const x = partial.lane->numbers.template as<std::uint32_t>();
+    auto* const y = x + records_at_once(stream.kind());
+    const bool on_cpu = stream.kind() == DeviceKind::cpu;
+    for_some_records(stream, all_x.size, [&](std::size_t first, std::size_t count) {
+      x_axis.finder->find(stream, x_axis.reader.read(stream, all_x.data, first, count), x);
+      y_axis.finder->find(stream, y_axis.reader.read(stream, all_y.data, first, count), y);
+      on_cpu ? join_numbers_cpu(cells_, x, y, count)
+             : join_numbers_cuda(stream, cells_, x, y, count);
+      const DeviceSpan<const std::byte> numbers{reinterpret_cast<const std::byte*>(y),
+                                                count * sizeof(std::uint32_t)};
+      binning::count_in(partial.counted, stream, numbers, count);
+    });
   }
 
   void finish(Stream& stream, std::span<Partial> partials) const {
@@ -198,7 +184,7 @@ class CountCells : public OfPairs<inputs> {
   std::uint64_t records_in(const Partial& total) const {
     return binning::elements_of(total.counted);
   }
-  HostBytes host_bytes() const { return memory_for({(*bins_)[0].size(), (*bins_)[1].size()}); }
+  HostBytes host_bytes() const { return memory_for(cells_); }
 
  private:
   std::size_t counters() const { return cells_.counters(); }
@@ -236,11 +222,11 @@ class SurveyPairs : public OfPairs<inputs> {
 
   Partial make_partial(Stream& stream) const {
     Partial partial;
-    for (const ValuePlace& place : this->places_) {
-      auto finder = stream.kind() == DeviceKind::cpu
-                        ? binning::make_cpu_finder(place.type, best_simd())
-                        : binning::make_cuda_finder(place.type, stream);
-      partial.axes.push_back({NumberReader(place), std::move(finder)});
+    for (const NumberPlace& place : this->places_) {
+      const ElementType type = place.value.type;
+      auto finder = stream.kind() == DeviceKind::cpu ? binning::make_cpu_finder(type, best_simd())
+                                                     : binning::make_cuda_finder(type, stream);
+      partial.axes.push_back({NumberReader(place, stream), std::move(finder)});
     }
     return partial;
   }
@@ -249,12 +235,11 @@ class SurveyPairs : public OfPairs<inputs> {
   }
   void consume(Stream& stream, Chunk all_x, Chunk all_y, Partial& partial) const {
     partial.found.pairs += all_x.size;
-    const auto work = [&](const Records& of_x, const Records& of_y) {
-      auto &x = partial.axes[0], &y = partial.axes[1];
-      x.finder->look(stream, x.reader.read(stream, of_x));
-      y.finder->look(stream, y.reader.read(stream, of_y));
-    };
-    for_some_records(stream, this->records(all_x, all_y), work);
+    auto &x = partial.axes[0], &y = partial.axes[1];
+    for_some_records(stream, all_x.size, [&](std::size_t first, std::size_t count) {
+      x.finder->look(stream, x.reader.read(stream, all_x.data, first, count));
+      y.finder->look(stream, y.reader.read(stream, all_y.data, first, count));
+    });
   }
   void finish(Stream& stream, std::span<Partial> partials) const {
     for (Partial& partial : partials) {

@@ -23,11 +23,10 @@ PassInput elements_of(const Source& source) {
 }
 
 PassInput records_of_columns(const Source& source) {
-  require_by_rows(source);
   if (has_fields(source)) return stored_input(source, {size_of(*source.type()), 1});
   const std::size_t bytes = size_of(source.element());
   const std::size_t row_bytes = row_bytes_of(source, bytes);
-  if (source.bytes() % row_bytes != 0) {
+  if (source.elements() % (row_bytes / bytes) != 0) {
     throw Error(ErrorKind::usage, source.name() + ": does not consist of whole rows",
                 {.why = "each has " + std::to_string(row_bytes / bytes) + " elements",
                  .hint = "leave out, or use, a multiple of that"});
@@ -49,41 +48,52 @@ void require_same_shape(const Source& x, const Source& y) {
                                 : "the elements of pairs have the same place in both"});
 }
 
+NumberPlace place_in(const PairAxis& axis, const PassInput& input) {
+  const ValuePlace value =
+      axis.column.empty() ? ValuePlace{axis.source.element()} : place_of(axis.column, axis.source);
+  const std::size_t bytes = size_of(value.type), record_bytes = input.decoded_bytes();
+  const bool is_aligned = !input.decoding.moves.empty() || input.record.alignment % bytes == 0;
+  return {value, record_bytes, record_bytes == bytes && is_aligned && !value.swapped};
+}
+
 }  // namespace
 
 Pairs pairs_of(const PairAxis& x, const PairAxis& y) {
   Pairs pairs{{input_with(x)}, {}};
   const bool is_one = &x.source == &y.source && x.column.empty() == y.column.empty();
   if (!is_one) pairs.inputs.push_back(input_with(y));
-  if (x.column.empty() && y.column.empty()) require_same_shape(x.source, y.source);
-  const auto place_in = [](const PairAxis& axis) {
-    return axis.column.empty() ? ValuePlace{axis.source.element()}
-                               : place_of(axis.column, axis.source);
-  };
-  pairs.places = {place_in(x), place_in(y)};
+  if (x.column.empty() && y.column.empty()) {
+    require_same_shape(x.source, y.source);
+  } else {
+    require_by_rows(x.source);
+    require_by_rows(y.source);
+  }
+  pairs.places = {place_in(x, pairs.inputs.front()), place_in(y, pairs.inputs.back())};
   use_device_memory(pairs.inputs);
   return pairs;
 }
 
-DeviceSpan<const std::byte> NumberReader::read(Stream& stream, const Records& records) {
-  const std::size_t bytes = size_of(place_.type);
-  const std::byte* const first = records.data + place_.offset;
-  const bool is_aligned = reinterpret_cast<std::uintptr_t>(first) % bytes == 0;
-  if (records.record_bytes == bytes && is_aligned && !place_.swapped) {
-    return {first, records.count * bytes};
-  }
-  const std::size_t most = records_at_once(stream.kind());
-  assert(records.count <= most);
-  if (room_.size() == 0) room_ = Buffer(stream.temporaries(), most * bytes);
+NumberReader::NumberReader(const NumberPlace& place, Stream& stream) : place_(place) {
+  if (place.is_record) return;
+  room_ = Buffer(stream.temporaries(), records_at_once(stream.kind()) * size_of(place.value.type));
+}
+
+DeviceSpan<const std::byte> NumberReader::read(Stream& stream, const std::byte* records,
+                                               std::size_t first, std::size_t count) {
+  const auto& [value, record_bytes, is_record] = place_;
+  const std::size_t bytes = size_of(value.type);
+  const std::byte* const source = records + first * record_bytes;
+  if (is_record) return {source, count * bytes};
+  assert(count <= records_at_once(stream.kind()));
   const FieldMove move{
-      .from = place_.offset, .to = 0, .bytes = bytes, .swapped_bytes = place_.swapped ? bytes : 0};
+      .from = value.offset, .to = 0, .bytes = bytes, .swapped_bytes = value.swapped ? bytes : 0};
   decoder_of(stream).move_fields({.target = room_.as<std::byte>(),
                                   .target_bytes = bytes,
-                                  .source = records.data,
-                                  .source_bytes = records.record_bytes,
-                                  .count = records.count},
+                                  .source = source,
+                                  .source_bytes = record_bytes,
+                                  .count = count},
                                  {&move, 1});
-  return {room_.as<std::byte>(), records.count * bytes};
+  return {room_.as<std::byte>(), count * bytes};
 }
 
 }  // namespace ooc::detail::pairs

@@ -7,7 +7,6 @@
 #include <ooc/histogram_2d.hpp>
 #include <ooc/memory.hpp>
 
-#include <array>
 #include <cstddef>
 #include <vector>
 
@@ -16,40 +15,42 @@
 
 namespace ooc::detail::pairs {
 
+/// The numbers of an axis in the records that a pass reads.
+struct NumberPlace {
+  ValuePlace value;
+  std::size_t record_bytes;
+  bool is_record;  // the record is the number, of this machine, and aligned
+};
+
 /// The inputs of a pass over pairs, and the numbers of both axes in their records.
 struct Pairs {
-  std::vector<PassInput> inputs;     // one, or that of x and that of y
-  std::array<ValuePlace, 2> places;  // of x and y
+  std::vector<PassInput> inputs;    // one, or that of x and that of y
+  std::vector<NumberPlace> places;  // of x and y
 };
 
 /// Throws Error as histogram_2d().
 Pairs pairs_of(const PairAxis& x, const PairAxis& y);
 
-/// Some records of an input.
-struct Records {
-  const std::byte* data;
-  std::size_t record_bytes;
-  std::size_t count;
-};
-
 /// Returns the number of records to work on at a time: on the CPU, the numbers of both axes stay in
-/// the first cache; on a GPU, they take some MiB.
+/// the first cache; on a GPU, they take up to 24 MiB, and keep it busy.
 constexpr std::size_t records_at_once(DeviceKind kind) {
-  return kind == DeviceKind::cpu ? std::size_t{1} << 10 : std::size_t{1} << 22;
+  return kind == DeviceKind::cpu ? std::size_t{1} << 10 : std::size_t{1} << 20;
 }
 
 /// Gets the numbers of an axis. Used by one thread.
 class NumberReader {
  public:
-  explicit NumberReader(const ValuePlace& place) : place_(place) {}
+  /// Takes memory for the numbers, unless they lie one behind the other.
+  NumberReader(const NumberPlace& place, Stream& stream);
 
-  /// Returns the numbers of at most records_at_once() records, one behind the other. They are valid
-  /// until the next call, for work on the stream.
-  DeviceSpan<const std::byte> read(Stream& stream, const Records& records);
+  /// Returns the numbers of `count` records from `first` on, records_at_once() at most, one behind
+  /// the other. They are valid until the next call, for work on the stream.
+  DeviceSpan<const std::byte> read(Stream& stream, const std::byte* records, std::size_t first,
+                                   std::size_t count);
 
  private:
-  ValuePlace place_;
-  Buffer room_;
+  NumberPlace place_;
+  Buffer room_{};
 };
 
 }  // namespace ooc::detail::pairs

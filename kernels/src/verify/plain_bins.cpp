@@ -58,7 +58,6 @@ BinSearch::BinSearch(const HistogramOptions& options, const std::vector<double>&
     : edges_(edges), bins_(edges.size() - 1), guesses_(numpy_guess_defines_bins(options, edges)) {}
 
 std::size_t BinSearch::bin_of(double value) const {
-  if (value == edges_.back()) return bins_ - 1;
   return guesses_ ? guess(value) : search(value);
 }
 

@@ -36,6 +36,7 @@ from ._columns import ColumnStatistics
 from ._files import convert, matmul, running
 from ._filter import filter
 from ._histogram import Histogram, histogram
+from ._histogram2d import Histogram2d, histogram2d
 from ._machine import devices, doctor
 from ._options import options
 from ._quantile import quantile
@@ -68,6 +69,7 @@ __all__ = [
     "DeviceError",
     "Error",
     "Histogram",
+    "Histogram2d",
     "InputChanged",
     "InputError",
     "InputNotFound",
@@ -92,6 +94,7 @@ __all__ = [
     "doctor",
     "filter",
     "histogram",
+    "histogram2d",
     "matmul",
     "max",
     "mean",

@@ -67,7 +67,7 @@ def filter(x: ArrayLike, out: Path, *, above: Number | None = None, below: Numbe
     if mask is not None and by is not None:
         raise UsageError("by= and mask= exclude each other")
     array = opened_elements(x) if by is None and mask is None else opened(x, "x")
-    column = _column(by)
+    column = "" if by is None else column_of(by, "by")
     target, others = path(out, "out"), None if rest is None else path(rest, "rest")
     chosen = None if mask is None else opened_elements(mask, "mask")
     with reporting(wanted.progress) as progress:
@@ -102,16 +102,14 @@ def _range(above: Any, below: Any, between: Any, equal: Any, has_mask: bool) -> 
     return _end(above, False, "above"), _end(below, False, "below")
 
 
-def _column(by: Any) -> str:
-    """Returns the name or the number of a column as text; "" if there is none."""
-    if by is None:
-        return ""
+def column_of(given: Any, name: str) -> str:
+    """Returns the name of a field or the number of a column as text."""
     try:
-        column = unicode(by) if isinstance(by, str) else str(operator.index(by))
+        column = unicode(given) if isinstance(given, str) else str(operator.index(given))
     except TypeError:
         column = ""
     if not column:
-        raise UsageError(f"by={shown(by)} is no name of a field, and no number of a column")
+        raise UsageError(f"{name}={shown(given)} is no name of a field, and no number of a column")
     return column
 
 

@@ -95,8 +95,8 @@ def histogram(x: ArrayLike, bins: Bins = 10, range: tuple[float, float] | None =
         [0, 2, 1]
     """
     wanted = settings(given)
-    sought = _bins(bins)
-    limits = None if range is None else _limits(range)
+    sought = bins_of(bins)
+    limits = None if range is None else limits_of(range)
     is_log = flag(log, "log")
     array = opened_elements(x)
     with reporting(wanted.progress) as progress:
@@ -106,7 +106,7 @@ def histogram(x: ArrayLike, bins: Bins = 10, range: tuple[float, float] | None =
                      above, nan, count, RunStats(stats))
 
 
-def _bins(bins: Any) -> int | str | list[float]:
+def bins_of(bins: Any) -> int | str | list[float]:
     """Returns a number of bins, the name of a rule, or edges. The library checks their values."""
     if isinstance(bins, str):
         return unicode(bins)
@@ -124,7 +124,7 @@ def _bins(bins: Any) -> int | str | list[float]:
     return edges
 
 
-def _limits(range: Any) -> tuple[float, float]:
+def limits_of(range: Any) -> tuple[float, float]:
     try:
         if isinstance(range, str):
             raise TypeError

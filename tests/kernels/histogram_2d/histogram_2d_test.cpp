@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <fstream>
 #include <random>
 #include <stop_token>
 #include <string>
@@ -180,6 +181,32 @@ TEST_P(Histogram2dTest, TakesFieldsOfAnyByteOrder) {
                count_one_by_one(prices, sizes, made, made));
 }
 
+TEST_P(Histogram2dTest, TakesAFieldAsASource) {
+  const auto prices = numbers<double>(20'000, 5);
+  const auto sizes = numbers<std::int16_t>(prices.size(), 6);
+  std::vector<std::byte> bytes;
+  for (std::size_t i = 0; i < prices.size(); ++i) {
+    const auto size = std::bit_cast<std::array<std::byte, 2>>(sizes[i]);
+    const auto price = std::bit_cast<std::array<std::byte, 8>>(prices[i]);
+    bytes.insert(bytes.end(), size.begin(), size.end());
+    bytes.insert(bytes.end(), price.rbegin(), price.rend());
+    bytes.insert(bytes.end(), 3, std::byte{0xff});
+  }
+  test::write_file(dir_.path() / "structs", bytes);
+  DType type;
+  type.fields = {{.name = "size", .element = ElementType::i2, .offset = 0},
+                 {.name = "price", .element = ElementType::f8, .swapped = true, .offset = 2}};
+  type.struct_bytes = 13;
+  const Source structs = open(dir_.path() / "structs", {.type = type});
+  const Source price = field(structs, "price"), size = field(structs, "size");
+  const Source plain = source_of("plain", sizes);
+  const HistogramOptions bins{.bins = 10, .range = {{0, 100}}};
+  const binning::Bins made = binning::make_bins(bins, *bins.range, ErrorKind::usage);
+  const Histogram2d expected = count_one_by_one(prices, sizes, made, made);
+  expect_equal(count({.source = price, .bins = bins}, {.source = size, .bins = bins}), expected);
+  expect_equal(count({.source = price, .bins = bins}, {.source = plain, .bins = bins}), expected);
+}
+
 TEST_P(Histogram2dTest, ChunksMakeNoDifference) {
   const auto x = numbers<float>(300'000, 1);
   const auto y = numbers<float>(300'000, 2);
@@ -191,21 +218,43 @@ TEST_P(Histogram2dTest, ChunksMakeNoDifference) {
 }
 
 TEST_P(Histogram2dTest, GoesOnWhereItWasInterrupted) {
-  const auto x = numbers<float>(400'000, 1);
-  const Source source = source_of("x", x);
-  const PairAxis axis{.source = source};
-  const Histogram2d whole = count(axis, axis);
+  const Source x = source_of("x", numbers<float>(400'000, 1));
+  const Source y = source_of("y", numbers<std::int16_t>(400'000, 2));
+  const PairAxis x_axis{.source = x}, y_axis{.source = y};
+  const Histogram2d whole = count(x_axis, y_axis);
+  const Checkpoint checkpoint{.file = dir_.path() / "part", .every_seconds = 0};
   std::stop_source stop;
-  PassOptions wanted;
-  wanted.checkpoint.file = dir_.path() / "part";
-  wanted.stop = stop.get_token();
+  PassOptions wanted{.stop = stop.get_token(), .checkpoint = checkpoint};
   wanted.progress = [&](const Progress& progress) {
     if (progress.bytes > progress.total_bytes / 2) stop.request_stop();
   };
   Coordinator machine = coordinator();
-  test::expect_error(ErrorKind::interrupted, "",
-                     [&] { (void)histogram_2d(machine, axis, axis, wanted); });
-  expect_equal(count(axis, axis, {.checkpoint = {.file = dir_.path() / "part"}}), whole);
+  test::expect_error(ErrorKind::interrupted, "part",
+                     [&] { (void)histogram_2d(machine, x_axis, y_axis, wanted); });
+  const auto [found, stats] = histogram_2d(machine, x_axis, y_axis, {.checkpoint = checkpoint});
+  expect_equal(found, whole);
+  EXPECT_GT(stats.outcome.resumed_bytes, 0u);
+}
+
+TEST_P(Histogram2dTest, SeesThatTheNumbersHaveChanged) {
+  std::vector<float> values = numbers<float>(300'000, 1);
+  const Source y = source_of("y", values);
+  const auto refuses_with = [&](float changed) {
+    const Source x = source_of("x", std::vector<float>(values.size(), 1));
+    bool is_done = false;
+    PassOptions wanted;
+    wanted.progress = [&](const Progress& progress) {
+      if (is_done || progress.bytes < progress.total_bytes) return;
+      is_done = true;  // the end of the first pass: the size and the time of the file stay
+      std::fstream file(dir_.path() / "x", std::ios::in | std::ios::out | std::ios::binary);
+      for (int i = 0; i < 300'000; ++i) file.write(reinterpret_cast<const char*>(&changed), 4);
+    };
+    Coordinator machine = coordinator();
+    test::expect_error(ErrorKind::input_changed, "changed",
+                       [&] { (void)histogram_2d(machine, {.source = x}, {.source = y}, wanted); });
+  };
+  refuses_with(1e9f);
+  refuses_with(test::float_nan);
 }
 
 TEST_P(Histogram2dTest, OfNoPairs) {
@@ -227,7 +276,7 @@ TEST_P(Histogram2dTest, RefusesWhatHasNoPairs) {
     Coordinator machine = coordinator();
     test::expect_error(kind, what, [&] { (void)histogram_2d(machine, x, y); });
   };
-  refuses(ErrorKind::bad_input, "", {.source = four}, {.source = three});
+  refuses(ErrorKind::bad_input, "4 records", {.source = four}, {.source = three});
   refuses(ErrorKind::usage, "has no column 3", {.source = rows, .column = "3"},
           {.source = rows, .column = "0"});
   refuses(ErrorKind::usage, "is for one axis", {.source = four, .bins = {.bins = BinRule::fd}},
@@ -248,6 +297,11 @@ TEST_P(Histogram2dTest, RefusesAnotherOrderOfTheElements) {
     (void)histogram_2d(machine, {.source = by_rows}, {.source = by_columns});
   });
   by_rows.set_shape({3, 2});
+  Source rows_of_one = source_of("e", std::vector<float>(6));
+  rows_of_one.set_columns(1);
+  test::expect_error(ErrorKind::bad_input, "column by column", [&] {
+    (void)histogram_2d(machine, {.source = rows_of_one, .column = "0"}, {.source = by_columns});
+  });
   Source wide = source_of("d", std::vector<float>(6));
   wide.set_shape({2, 3});
   test::expect_error(ErrorKind::bad_input, "has other rows",
