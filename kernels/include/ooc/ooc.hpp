@@ -12,6 +12,7 @@
 #include <ooc/filter.hpp>
 #include <ooc/filter_by.hpp>
 #include <ooc/fold.hpp>
+#include <ooc/gram.hpp>
 #include <ooc/histogram.hpp>
 #include <ooc/map.hpp>
 #include <ooc/matmul.hpp>
