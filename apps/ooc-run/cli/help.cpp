@@ -107,9 +107,10 @@ std::string command_lines() {
     text += fmt::format("  {:<10} {}\n", command.name, command.summary);
   }
   text += "  help       a command or an option: help --bins; rare options: help tuning\n\n";
-  for (const ProgramOption& option : program_options()) {
-    text += fmt::format("  {:<10} {}\n", option.word, help_of(option));
-  }
+  // The options of the program in few lines, so that the short help fits a screen.
+  text +=
+      "  -h         short help, also after a command; --help: long, with examples\n"
+      "  --version  version, and what was compiled in; --generate: man, completion\n";
   return text;
 }
 

@@ -41,6 +41,7 @@ Task summary_task(const ooc::Source& source, const ooc::SummaryOptions& options)
 Task quantile_task(const ooc::Source& source, std::size_t passes);
 Task top_task(const ooc::Source& source);
 Task distinct_task(const ooc::Source& source);
+Task gram_task(const ooc::Source& source);
 Task convert_task(const ooc::Source& source);
 Task scan_task(const ooc::Source& source);
 Task split_task(const ooc::Source& source);
