@@ -78,7 +78,7 @@ Outcome run(const GramRequest& request, const Interrupt& interrupt) {
     ooc::verify_gram(session.coordinator(), source, found, request.options, session.pass());
   });
   const std::uint64_t bytes = matrix.size() * sizeof(double);
-  Json result{{"rows", source.rows().value_or(0)},
+  Json result{{"rows", stats.outcome.records},
               {"columns", columns},
               {"path", target.path.string()},
               {"bytes_written", bytes}};

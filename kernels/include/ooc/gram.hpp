@@ -59,8 +59,9 @@ struct GramOptions {
 ///
 /// Throws Error: `bad_input` for data in Fortran order, for rows of different lengths or without
 /// elements, for more than max_gram_columns columns, and for a covariance of fewer than two rows;
-/// `usage` for a covariance of a producer, whose first rows are read twice, with a checkpoint, and
-/// for several ranks; `device` if the library is not installed; and as a pass does.
+/// `usage` for a covariance of a producer, whose first rows are read twice, or of a section that
+/// does not begin at a multiple of column_tile_rows(), with a checkpoint, and for several ranks;
+/// `device` if the library is not installed; and as a pass does.
 [[nodiscard]] OOC_API Result<std::vector<double>> gram(Coordinator& coordinator,
                                                        const Source& source,
                                                        const GramOptions& options = {},
@@ -86,7 +87,7 @@ OOC_API Stats dry_run_gram(const Options& machine, DeviceKind device, const Sour
 /// gram(). A correct result always passes. An error that exceeds the rounding bound of its whole
 /// row is missed with a probability of at most 2^-8; those of the diagonal are compared one by one.
 /// NaN and infinities must be where columns have some, and nowhere else unless a sum overflows.
-/// Memory: some 250 bytes for each column. Throws Error: `verify` if the result is wrong; `usage`
+/// Memory: some 450 bytes for each column. Throws Error: `verify` if the result is wrong; `usage`
 /// if it has another shape or type; `input`, `input_changed`; `interrupted` if stopped.
 OOC_API void verify_gram(Coordinator& coordinator, const Source& source, const Source& found,
                          const GramOptions& options = {}, const PassOptions& wanted = {});
