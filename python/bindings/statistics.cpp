@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <ooc/distinct.hpp>
 #include <ooc/error.hpp>
+#include <ooc/gram.hpp>
 #include <ooc/quantile.hpp>
 #include <ooc/reduce.hpp>
 #include <ooc/top.hpp>
@@ -79,6 +80,20 @@ nb::tuple reduce_columns(const Input& input, bool omit_nan, const Machine& machi
   values["variance"] = list_of([](const auto& column) { return number(column.variance); });
   values["stddev"] = list_of([](const auto& column) { return number(column.stddev); });
   return nb::make_tuple(found.front().count, values, RunStats{std::move(stats)});
+}
+
+/// Returns the matrix of doubles in a bytearray, which an array can own.
+nb::tuple gram(const Input& input, bool covariance, const Machine& machine,
+               const nb::object& progress) {
+  auto [matrix, stats] = run_on(
+      input, machine, progress, [&](ooc::Coordinator& coordinator, const ooc::PassOptions& pass) {
+        return ooc::gram(coordinator, *input.source, {.covariance = covariance}, pass);
+      });
+  PyObject* const copied =
+      PyByteArray_FromStringAndSize(reinterpret_cast<const char*>(matrix.data()),
+                                    static_cast<Py_ssize_t>(matrix.size() * sizeof(double)));
+  if (copied == nullptr) throw nb::python_error();
+  return nb::make_tuple(nb::steal(copied), RunStats{std::move(stats)});
 }
 
 ooc::QuantileMethod method_of(const std::string& name) {
@@ -167,6 +182,10 @@ void bind_statistics(nb::module_& module) {
              nb::arg("machine"), nb::arg("progress").none(),
              nb::sig("def reduce_columns(input: Input, omit_nan: bool, machine: Machine, progress: "
                      "object | None) -> tuple[int, dict[str, list[typing.Any]], RunStats]"));
+  module.def("gram", gram, nb::arg("input"), nb::arg("covariance"), nb::arg("machine"),
+             nb::arg("progress").none(),
+             nb::sig("def gram(input: Input, covariance: bool, machine: Machine, progress: object "
+                     "| None) -> tuple[bytearray, RunStats]"));
   module.def("quantile", quantile, nb::arg("input"), nb::arg("q"), nb::arg("method"),
              nb::arg("omit_nan"), nb::arg("machine"), nb::arg("progress").none(),
              nb::sig("def quantile(input: Input, q: Sequence[float], method: str, omit_nan: bool, "

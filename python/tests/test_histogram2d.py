@@ -22,7 +22,7 @@ def test_counts_and_edges_are_those_of_numpy(values, dtype):
     for first in ("x.npy", x):
         same(ooc.histogram2d(first, y, (7, 30)), of_numpy(x, y, (7, 30)))
     same(ooc.histogram2d(y, x, 5, ((-5, 20), None)),
-         of_numpy(y, x, 5, ((-5, 20), (x.min(), x.max()))))
+         of_numpy(y, x, 5, ((-5, 20), (float(x.min()), float(x.max())))))
 
 
 def test_bins_are_those_of_numpy(values):

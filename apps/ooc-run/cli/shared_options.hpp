@@ -12,23 +12,25 @@ namespace ooc_run {
 
 // Names of the commands that share options.
 inline constexpr std::string_view folds = "histogram reduce quantile top distinct";
-inline constexpr std::string_view runs =
+inline constexpr std::string_view savers =
     "histogram reduce quantile top distinct hist2d matmul convert scan split filter";
+inline constexpr std::string_view runs =
+    "histogram reduce quantile top distinct hist2d gram cov matmul convert scan split filter";
 inline constexpr std::string_view readers =
-    "histogram reduce quantile top distinct hist2d matmul convert scan split filter info";
+    "histogram reduce quantile top distinct hist2d gram cov matmul convert scan split filter info";
 inline constexpr std::string_view of_elements =
-    "histogram reduce quantile top distinct hist2d convert scan split filter info";
+    "histogram reduce quantile top distinct hist2d gram cov convert scan split filter info";
 inline constexpr std::string_view workers =
-    "histogram reduce quantile top distinct hist2d matmul convert scan split filter bench gen";
-inline constexpr std::string_view of_files =
-    "histogram reduce quantile top distinct hist2d merge convert scan split filter info";
-inline constexpr std::string_view makers =
-    "histogram reduce quantile top distinct hist2d merge matmul convert scan split filter bench "
+    "histogram reduce quantile top distinct hist2d gram cov matmul convert scan split filter bench "
     "gen";
+inline constexpr std::string_view of_files =
+    "histogram reduce quantile top distinct hist2d merge gram cov convert scan split filter info";
+inline constexpr std::string_view makers =
+    "histogram reduce quantile top distinct hist2d merge gram cov matmul convert scan split filter "
+    "bench gen";
 inline constexpr std::string_view all =
-    "histogram reduce quantile top distinct hist2d merge matmul convert scan split filter bench "
-    "info "
-    "doctor gen";
+    "histogram reduce quantile top distinct hist2d merge gram cov matmul convert scan split filter "
+    "bench info doctor gen";
 
 inline constexpr std::array shared_options{
     // The data.
@@ -87,8 +89,9 @@ inline constexpr std::array shared_options{
            .help = "{} or cuda:N,M [auto: usable GPU]",
            .values = device_names,
            .group = Group::run,
-           .commands = "histogram reduce quantile top distinct hist2d matmul convert scan split "
-                       "filter info bench",
+           .commands =
+               "histogram reduce quantile top distinct hist2d gram cov matmul convert scan split "
+               "filter info bench",
            .sets = "Device::kind"},
     Option{.name = "device",
            .argument = "D",
@@ -111,7 +114,7 @@ inline constexpr std::array shared_options{
     Option{.name = "verify",
            .help = "check the result independently; exit 10 if wrong",
            .group = Group::run,
-           .commands = "histogram reduce quantile top distinct hist2d scan filter"},
+           .commands = "histogram reduce quantile top distinct hist2d gram cov scan filter"},
     Option{.name = "verify",
            .help = "check C with random vectors; exit 10 if wrong",
            .group = Group::run,
@@ -146,7 +149,7 @@ inline constexpr std::array shared_options{
            .argument = "FILE",
            .help = "save progress here, and go on from there",
            .group = Group::parts,
-           .commands = runs,
+           .commands = savers,
            .rare = true,
            .excludes = "checksum",
            .because = "a checksum is of one pass, from beginning to end",
@@ -155,7 +158,7 @@ inline constexpr std::array shared_options{
            .argument = "TIME",
            .help = "time between two saves, such as 5m [30s]",
            .group = Group::parts,
-           .commands = runs,
+           .commands = savers,
            .rare = true,
            .needs = "resume"},
     Option{.name = "rank-timeout",
@@ -250,9 +253,9 @@ inline constexpr std::array shared_options{
            .argument = "S",
            .help = "fail if a disk does not answer for S seconds",
            .group = Group::tuning,
-           .commands =
-               "histogram reduce quantile top distinct hist2d merge matmul convert scan split "
-               "filter bench info gen",
+           .commands = "histogram reduce quantile top distinct hist2d merge gram cov matmul "
+                       "convert scan split "
+                       "filter bench info gen",
            .rare = true},
 
     // The output.

@@ -16,6 +16,7 @@ Outcome run(const TopRequest& request, const Interrupt& interrupt);
 Outcome run(const DistinctRequest& request, const Interrupt& interrupt);
 Outcome run(const Histogram2dRequest& request, const Interrupt& interrupt);
 Outcome run(const ConvertRequest& request, const Interrupt& interrupt);
+Outcome run(const GramRequest& request, const Interrupt& interrupt);
 Outcome run(const ScanRequest& request, const Interrupt& interrupt);
 Outcome run(const SplitRequest& request, const Interrupt& interrupt);
 Outcome run(const FilterRequest& request, const Interrupt& interrupt);

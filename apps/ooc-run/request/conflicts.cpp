@@ -105,6 +105,10 @@ void refuse(const ConvertRequest& request) {
   refuse(request.run, target.path);
 }
 
+void refuse(const GramRequest& request) {
+  refuse(request.run, request.target.path);
+}
+
 void refuse(const ScanRequest& request) {
   refuse(request.run, request.target.path);
 }

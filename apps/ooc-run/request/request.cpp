@@ -181,6 +181,17 @@ ConvertRequest read_convert(const Arguments& arguments) {
   return request;
 }
 
+GramRequest read_gram(const Arguments& arguments) {
+  GramRequest request{.run = read_run_settings(arguments),
+                      .target = {},
+                      .options = {.covariance = arguments.command() == "cov"},
+                      .columns = arguments.get("columns", positive_count)};
+  request.target.path =
+      read_output_path(arguments, fmt::format("ooc-run {} IN -o OUT", arguments.command()), 1);
+  request.target.replace = arguments.has("force");
+  return request;
+}
+
 ScanRequest read_scan(const Arguments& arguments) {
   ScanRequest request{.run = read_run_settings(arguments), .target = {}, .options = {}};
   request.target.path = read_output_path(arguments, "ooc-run scan IN -o OUT", 1);
@@ -266,6 +277,7 @@ Request parse(const Arguments& arguments) {
   if (command == "hist2d") return read_histogram_2d(arguments);
   if (command == "merge") return read_merge(arguments);
   if (command == "convert") return read_convert(arguments);
+  if (command == "gram" || command == "cov") return read_gram(arguments);
   if (command == "scan") return read_scan(arguments);
   if (command == "split") {
     return SplitRequest{read_run_settings(arguments), read_split_settings(arguments)};

@@ -5,6 +5,7 @@
 #include <ooc/convert.hpp>
 #include <ooc/distinct.hpp>
 #include <ooc/dtype.hpp>
+#include <ooc/gram.hpp>
 #include <ooc/histogram.hpp>
 #include <ooc/matmul.hpp>
 #include <ooc/quantile.hpp>
@@ -97,6 +98,13 @@ struct ConvertRequest {
   ooc::ConvertOptions options;
 };
 
+struct GramRequest {
+  RunSettings run;
+  ooc::Target target;  // without a type and a shape
+  ooc::GramOptions options;
+  std::optional<std::uint64_t> columns;  // as ColumnSettings::columns
+};
+
 struct ScanRequest {
   RunSettings run;
   ooc::Target target;  // without a type
@@ -145,10 +153,10 @@ struct GenRequest {
   bool explain = false;
 };
 
-using Request =
-    std::variant<HistogramRequest, ReduceRequest, QuantileRequest, TopRequest, DistinctRequest,
-                 Histogram2dRequest, ConvertRequest, ScanRequest, SplitRequest, FilterRequest,
-                 MatmulRequest, MergeRequest, BenchRequest, InfoRequest, DoctorRequest, GenRequest>;
+using Request = std::variant<HistogramRequest, ReduceRequest, QuantileRequest, TopRequest,
+                             DistinctRequest, Histogram2dRequest, GramRequest, ConvertRequest,
+                             ScanRequest, SplitRequest, FilterRequest, MatmulRequest, MergeRequest,
+                             BenchRequest, InfoRequest, DoctorRequest, GenRequest>;
 
 /// Parses the values of all options and refuses values that must not be combined. Opens no file.
 /// Throws Error(usage).

@@ -216,6 +216,17 @@ Task histogram_2d_task(std::span<const ooc::Source> sources, std::size_t passes)
   return task;
 }
 
+Task gram_task(const ooc::Source& source) {
+  constexpr double convert_rate = 2e9, double_flops = ooc::detail::typical::core_flops / 2;
+  constexpr double tile_columns = 256;
+  const auto columns = static_cast<double>(source.columns().value_or(1));
+  const auto element_bytes = static_cast<double>(source.element_bytes());
+  const double flops_per_byte = (columns + tile_columns) / element_bytes;
+  Task task = passes_over(source, 1, 1 / (1 / convert_rate + flops_per_byte / double_flops));
+  task.why_alone = "its products are added in the order of the data";
+  return task;
+}
+
 Task convert_task(const ooc::Source& source) {
   constexpr double core_rate = 3e9;
   return writing_task(source, core_rate);

@@ -43,6 +43,7 @@ Task top_task(const ooc::Source& source);
 Task distinct_task(const ooc::Source& source);
 /// `passes`: histogram_2d_passes().
 Task histogram_2d_task(std::span<const ooc::Source> sources, std::size_t passes);
+Task gram_task(const ooc::Source& source);
 Task convert_task(const ooc::Source& source);
 Task scan_task(const ooc::Source& source);
 Task split_task(const ooc::Source& source);

@@ -67,6 +67,9 @@ std::string threads_text(const ooc::Stats& pass) {
 
 std::string memory_text(const ooc::Stats& pass) {
   std::string text = format_bytes(pass.layout.pool_bytes) + " for chunks";
+  if (pass.layout.operator_bytes != 0) {
+    text += fmt::format(", {} for results", format_bytes(pass.layout.operator_bytes));
+  }
   if (pass.layout.read_ahead_bytes != 0) {
     text += fmt::format(", into which {} are read ahead while the GPU starts",
                         format_decimal_bytes(static_cast<double>(pass.layout.read_ahead_bytes)));
@@ -342,6 +345,7 @@ Json describe(const Explanation& explanation) {
           {"streams", pass.layout.streams},
           {"threads", pass.layout.threads},
           {"pool_bytes", pass.layout.pool_bytes},
+          {"operator_bytes", pass.layout.operator_bytes},
           {"read_ahead_bytes", pass.layout.read_ahead_bytes},
           {"device_bytes", pass.layout.device_bytes},
           {"passes", pass.outcome.passes},

@@ -12,6 +12,7 @@
 #include <ooc/filter.hpp>
 #include <ooc/filter_by.hpp>
 #include <ooc/fold.hpp>
+#include <ooc/gram.hpp>
 #include <ooc/histogram.hpp>
 #include <ooc/histogram_2d.hpp>
 #include <ooc/map.hpp>

@@ -108,7 +108,8 @@ class CublasGemm final : public Gemm {
                   "cublasSetWorkspace");
 
     // cuBLAS is column-major, so it sees all matrices transposed: C^T = B^T A^T.
-    cublas_.check(cublas_.gemm(handle_.get(), CUBLAS_OP_N, CUBLAS_OP_N, signed_of(sizes.columns),
+    const cublasOperation_t of_a = a.is_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+    cublas_.check(cublas_.gemm(handle_.get(), CUBLAS_OP_N, of_a, signed_of(sizes.columns),
                                signed_of(sizes.rows), signed_of(sizes.inner), factor(true), b.data,
                                operand_type_, signed_of(b.stride), a.data, operand_type_,
                                signed_of(a.stride), factor(accumulate), c.data, product_type_,

@@ -17,6 +17,7 @@ template <class T>
 struct Matrix {
   T* data;
   std::uint64_t stride;
+  bool is_transposed = false;  // what is stored is its transpose; only for A
 };
 
 struct ProductShape {
@@ -30,7 +31,8 @@ ElementType operand_type(DeviceKind device, Precision precision, ElementType fil
 /// Returns the type of the product: f8 for f64, else f4.
 ElementType product_type(Precision precision);
 
-/// A matrix product by a BLAS library. Used by one thread.
+/// A matrix product by a BLAS library. Used by one thread; on the CPU by several at a time, if each
+/// product takes one.
 class Gemm {
  public:
   virtual ~Gemm() = default;
@@ -60,8 +62,10 @@ std::unique_ptr<Gemm> make_gemm(DeviceKind device, Precision precision, ElementT
 /// if no thread can be started. make_gemm() reports any error.
 std::jthread load_early(DeviceKind device);
 
-// Implementations of make_gemm(). `operand` is a result of operand_type().
-std::unique_ptr<Gemm> make_openblas_gemm(ElementType operand, std::size_t threads);
+// Implementations of make_gemm(). `operand` is a result of operand_type(); `callers`: the threads
+// that use it.
+std::unique_ptr<Gemm> make_openblas_gemm(ElementType operand, std::size_t threads,
+                                         std::size_t callers = 1);
 std::unique_ptr<Gemm> make_cublas_gemm(Precision precision, ElementType operand,
                                        DeviceSpan<std::byte> workspace);
 void load_cublas_library();  // throws as make_cublas_gemm() does if cuBLAS is not installed

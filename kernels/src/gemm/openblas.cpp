@@ -22,7 +22,7 @@ namespace {
 // The part of OpenBLAS's cblas.h that is used. Sizes are int here; builds of OpenBLAS with 64-bit
 // sizes have another library name.
 enum Order : int { row_major = 101 };
-enum Transpose : int { as_it_is = 111 };
+enum Transpose : int { as_it_is = 111, transposed = 112 };
 
 template <class T>
 using CblasGemm = void(Order, Transpose, Transpose, int rows, int columns, int inner, T alpha,
@@ -36,14 +36,15 @@ constexpr std::uint64_t largest_size = std::numeric_limits<int>::max();
 /// Throws Error(memory) unless there is address space and there are threads for OpenBLAS. It does
 /// not handle either failure: it retries to map a buffer for ever, and raises SIGINT if a thread
 /// cannot be started.
-void require_room_for_openblas(std::size_t threads) {
+void require_room_for_openblas(std::size_t threads, std::size_t callers) {
   constexpr std::size_t bytes_per_thread = 160 * MiB;  // a buffer of 128 MiB, stack, and heap
   constexpr std::size_t bytes_of_library = 64 * MiB;
   const std::size_t most = std::max<std::size_t>(threads, std::thread::hardware_concurrency());
   rlimit limit{};
   if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
     // Each thread of OpenBLAS has a buffer, and so has each thread that calls it.
-    const std::size_t bytes = bytes_of_library + (most + threads) * bytes_per_thread;
+    const std::size_t bytes =
+        bytes_of_library + (most + std::max(threads, callers)) * bytes_per_thread;
     void* const room = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (room == MAP_FAILED) {
       throw Error(ErrorKind::memory, "OpenBLAS needs " + std::to_string(bytes) + " bytes to map",
@@ -64,8 +65,8 @@ void require_room_for_openblas(std::size_t threads) {
   }
 }
 
-SharedLibrary load_openblas(std::size_t threads) {
-  require_room_for_openblas(threads);
+SharedLibrary load_openblas(std::size_t threads, std::size_t callers) {
+  require_room_for_openblas(threads, callers);
   constexpr const char* names[] = {"libopenblas.so.0", "libopenblas.so"};
   return {"OpenBLAS", names, ErrorKind::device, "apt-get install libopenblas0-pthread"};
 }
@@ -88,8 +89,8 @@ std::string name_and_version(const std::string& config) {
 template <class T>
 class OpenBlasGemm final : public Gemm {
  public:
-  OpenBlasGemm(const char* gemm, std::size_t threads)
-      : library_(load_openblas(threads)),
+  OpenBlasGemm(const char* gemm, std::size_t threads, std::size_t callers)
+      : library_(load_openblas(threads, callers)),
         gemm_(library_.function<CblasGemm<T>>(gemm)),
         set_num_threads_(library_.function<SetNumThreads>("openblas_set_num_threads")),
         name_(name_and_version(library_.function<GetConfig>("openblas_get_config")())),
@@ -105,9 +106,10 @@ class OpenBlasGemm final : public Gemm {
     set_num_threads_(threads_);               // on each call: the setting is global to the library
     for (std::uint64_t row = 0; row < sizes.rows; row += largest_size) {
       const std::uint64_t rows = std::min(sizes.rows - row, largest_size);
-      gemm_(row_major, as_it_is, as_it_is, static_cast<int>(rows), static_cast<int>(sizes.columns),
-            static_cast<int>(sizes.inner), T{1},
-            reinterpret_cast<const T*>(a.data) + row * a.stride, a_stride,
+      const std::uint64_t first = a.is_transposed ? row : row * a.stride;
+      gemm_(row_major, a.is_transposed ? transposed : as_it_is, as_it_is, static_cast<int>(rows),
+            static_cast<int>(sizes.columns), static_cast<int>(sizes.inner), T{1},
+            reinterpret_cast<const T*>(a.data) + first, a_stride,
             reinterpret_cast<const T*>(b.data), b_stride, beta,
             reinterpret_cast<T*>(c.data) + row * c.stride, c_stride);
     }
@@ -125,12 +127,13 @@ class OpenBlasGemm final : public Gemm {
 
 }  // namespace
 
-std::unique_ptr<Gemm> make_openblas_gemm(ElementType operand, std::size_t threads) {
+std::unique_ptr<Gemm> make_openblas_gemm(ElementType operand, std::size_t threads,
+                                         std::size_t callers) {
   if (operand == ElementType::f8) {
-    return std::make_unique<OpenBlasGemm<double>>("cblas_dgemm", threads);
+    return std::make_unique<OpenBlasGemm<double>>("cblas_dgemm", threads, callers);
   }
   assert(operand == ElementType::f4);
-  return std::make_unique<OpenBlasGemm<float>>("cblas_sgemm", threads);
+  return std::make_unique<OpenBlasGemm<float>>("cblas_sgemm", threads, callers);
 }
 
 }  // namespace ooc::detail::gemm

@@ -117,15 +117,16 @@ struct LayoutStats {
   /// The reason for the number of streams, also if the user set it. Empty for a matrix product.
   std::optional<Reason> why_streams{};
   std::optional<double> page_cache_fraction{};  ///< of the source, before the pass
-  double hole_fraction = 0;     ///< fraction of the source in holes, which need no disk reads
-  std::size_t chunk_bytes = 0;  ///< size of a chunk
-  std::size_t chunks = 0;       ///< number of chunks; of a producer, 0 before the pass
-  std::size_t streams = 0;      ///< lanes that work at once
-  std::size_t threads = 0;      ///< threads that read, compute or write
-  std::size_t slots = 0;        ///< slots of the pool; not all need be in use
-  std::size_t block_bytes = 0;  ///< size of a read request
-  std::size_t queue_depth = 0;  ///< reads in flight: the depth that was best, after the pass
-  std::size_t pool_bytes = 0;   ///< memory of the pool on the host
+  double hole_fraction = 0;        ///< fraction of the source in holes, which need no disk reads
+  std::size_t chunk_bytes = 0;     ///< size of a chunk
+  std::size_t chunks = 0;          ///< number of chunks; of a producer, 0 before the pass
+  std::size_t streams = 0;         ///< lanes that work at once
+  std::size_t threads = 0;         ///< threads that read, compute or write
+  std::size_t slots = 0;           ///< slots of the pool; not all need be in use
+  std::size_t block_bytes = 0;     ///< size of a read request
+  std::size_t queue_depth = 0;     ///< reads in flight: the depth that was best, after the pass
+  std::size_t pool_bytes = 0;      ///< memory of the pool on the host
+  std::size_t operator_bytes = 0;  ///< of a dry run: host memory for the findings of the operator
   /// Bytes of the source that can be read while a GPU starts.
   std::uint64_t read_ahead_bytes = 0;
   std::size_t device_bytes = 0;  ///< on a GPU: of the streams' buffers; the peak, after the pass

@@ -287,6 +287,7 @@ Stats dry_run_pass(const Options& given, DeviceKind kind, std::span<const PassIn
   const Facts facts = measure_facts(device, device_starts, inputs, outputs);
   StepNeeds needs = needs_of(inputs, operation, wanted);
   if (operation == nullptr) needs.memory = memory;
+  const HostBytes beside = needs.memory;
   const Layout layout = choose_layout(
       facts,
       {.options = options, .workers = choose_workers(options, device), .needs = std::move(needs)});
@@ -301,6 +302,7 @@ Stats dry_run_pass(const Options& given, DeviceKind kind, std::span<const PassIn
   }
   stats.layout.slots = layout.all_slots();
   stats.layout.pool_bytes = stats.layout.slots * layout.slot_bytes;
+  stats.layout.operator_bytes = beside.fixed + layout.lanes * beside.per_lane;
   if (layout.plan.size() == 0) return stats;
   if (layout.writes) stats.outcome.bytes_written = layout.writes->plan.bytes();
   if (!device.reads_host_memory) stats.layout.device_bytes = layout.buffer_bytes();

@@ -32,7 +32,7 @@ from ._errors import (
     UsageError,
     VerifyError,
 )
-from ._columns import ColumnStatistics
+from ._columns import ColumnStatistics, cov, gram
 from ._files import convert, matmul, running
 from ._filter import filter
 from ._histogram import Histogram, histogram
@@ -89,10 +89,12 @@ __all__ = [
     "argmax",
     "argmin",
     "convert",
+    "cov",
     "devices",
     "distinct",
     "doctor",
     "filter",
+    "gram",
     "histogram",
     "histogram2d",
     "matmul",

@@ -1,7 +1,8 @@
-"""Statistics of each column of rows, as NumPy's functions with axis=0."""
+"""Statistics of each column of rows, as NumPy's functions with axis=0, and of pairs of columns."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,12 +12,13 @@ from . import _ooc
 from ._arguments import shown
 from ._array import opened_elements
 from ._errors import UsageError
-from ._options import Settings
+from ._options import Options, Settings, settings
 from ._progress import reporting
 from ._run import RunStats
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from typing_extensions import Unpack
 
     from ._array import ArrayLike
 
@@ -82,3 +84,33 @@ def reduce_columns(x: ArrayLike, omit_nan: bool, wanted: Settings) -> ColumnStat
         variance=of("variance", np.nan, np.float64),
         stddev=of("stddev", np.nan, np.float64),
         stats=RunStats(stats))
+
+
+def gram(x: ArrayLike, **given: Unpack[Options]) -> NDArray[np.float64]:
+    """Returns x.T @ x for the values as float64, found in one pass.
+
+    Rows of several dimensions are flat: of shape (n, 28, 28), the matrix has 784 columns. At most
+    32,768 are possible. The bits are the same for any memory and number of threads.
+
+        >>> ooc.gram(numpy.array([[1, 2], [3, 4]])).tolist()
+        [[10.0, 14.0], [14.0, 20.0]]
+    """
+    return _matrix(x, False, settings(given))
+
+
+def cov(x: ArrayLike, **given: Unpack[Options]) -> NDArray[np.float64]:
+    """Returns numpy.cov(x, rowvar=False): the covariances of all pairs of columns, as `gram` does.
+
+    They are divided by the number of rows minus one, of which there are two at least. A large mean
+    costs no digits. A column with NaN or infinity has NaN.
+    """
+    return _matrix(x, True, settings(given))
+
+
+def _matrix(x: ArrayLike, covariance: bool, wanted: Settings) -> NDArray[np.float64]:
+    array = opened_elements(x)
+    with reporting(wanted.progress) as progress:
+        values, _ = _ooc.gram(array._input, covariance, array._machine(wanted), progress)
+    matrix = np.frombuffer(values, np.float64)
+    columns = math.isqrt(matrix.size)
+    return matrix.reshape(columns, columns)

@@ -164,7 +164,8 @@ TEST(RequestTest, EveryCommandHasOne) {
     std::vector<std::string> words;
     if (command.name == "gen") {
       words = {"-o", "y.bin", "--count", "1"};
-    } else if (command.name == "convert" || command.name == "scan") {
+    } else if (command.name == "convert" || command.name == "scan" || command.name == "gram" ||
+               command.name == "cov") {
       words = {"x", "-o", "y.bin"};
     } else if (command.name == "matmul") {
       words = {"a", "b", "-o", "c"};
