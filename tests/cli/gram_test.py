@@ -55,6 +55,11 @@ class GramTest(CliTest):
         self.json("gram", "x.npy", "-o", "y.f64")
         self.assertEqual(self.directory.joinpath("y.f64").read_bytes(), raw.tobytes())
 
+    def test_parts_are_whole_rows(self):
+        np.save(self.path("x.npy"), RANDOM.normal(size=(1000, 3)))
+        for command in ("gram", "cov"):
+            self.check_error(2, command, "x.npy", "--skip", 5, "--count", 9, "-o", "y.npy")
+
     def test_same_bits_for_all_sizes(self):
         rows = RANDOM.normal(size=(300_000, 3)) * 10.0**RANDOM.integers(-9, 9, (300_000, 1))
         np.save(self.path("x.npy"), rows)

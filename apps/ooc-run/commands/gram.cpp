@@ -29,9 +29,11 @@ void require_target(const ooc::Target& target, const ooc::Source& source) {
   ooc::detail::TargetFile(target, elements, std::array{&source}, ooc::detail::Purpose::dry_run);
 }
 
-void write(const std::vector<double>& matrix, const ooc::Target& target) {
-  ooc::Coordinator coordinator(ooc::make_device(ooc::DeviceKind::cpu));
-  ooc::convert(coordinator, ooc::from_memory(matrix, target.shape[1]), target);
+void write(const std::vector<double>& matrix, const ooc::Target& target,
+           const RunSettings& settings, const Interrupt& interrupt) {
+  ooc::Coordinator coordinator(ooc::make_device(ooc::DeviceKind::cpu), settings.options);
+  ooc::convert(coordinator, ooc::from_memory(matrix, target.shape[1]), target, {},
+               {.stop = interrupt.token()});
 }
 
 std::string check_line(const Verified& verified) {
@@ -47,6 +49,7 @@ Outcome run(const GramRequest& request, const Interrupt& interrupt) {
   const bool is_covariance = request.options.covariance;
   const std::string command = is_covariance ? "cov" : "gram";
   ooc::Source source = open_numbers(settings);
+  require_whole_rows(source, settings);
   const std::uint64_t columns = set_columns(source, request.columns);
   ooc::Target target = request.target;
   target.type = ooc::ElementType::f8;
@@ -72,7 +75,7 @@ Outcome run(const GramRequest& request, const Interrupt& interrupt) {
   require_target(target, source);
   const auto [matrix, stats] =
       ooc::gram(session.coordinator(), source, request.options, session.pass());
-  write(matrix, target);
+  write(matrix, target, settings, interrupt);
   const Verified verified = session.verify_file(command, target.path, stats, [&] {
     const ooc::Source found = ooc::open(target.path, {.type = target.type});
     ooc::verify_gram(session.coordinator(), source, found, request.options, session.pass());

@@ -91,21 +91,24 @@ std::string draw_heat_map(const ooc::Histogram2d& histogram, const Terminal& ter
 
 namespace {
 
-constexpr double picture_width = 900, frame_width = 620, frame_height = 500;  // pixels
-constexpr double left = 90, title_height = 28, note_height = 18;
-constexpr double above_frame = 20, below_frame = 52;  // space for labels and titles of the axes
-constexpr double scale_left = left + frame_width + 50, scale_width = 22;
-constexpr std::size_t most_groups = 256;  // along an axis
+/// The places of the parts of a picture (pixels).
+struct MapLayout {
+  static constexpr double width = 900, left = 90;
+  static constexpr double frame_width = 620, frame_height = 500;
+  static constexpr double title = 28, note = 18;               // heights of lines
+  static constexpr double above_frame = 20, below_frame = 52;  // for labels and titles of the axes
+  static constexpr double scale_left = left + frame_width + 50, scale_width = 22;
+};
 
 /// Colours from few pairs to many. Their lightness rises evenly, so that they differ in grey, too.
-constexpr std::array<std::string_view, 16> levels{
+constexpr std::array<std::string_view, 16> map_levels{
     "#440154", "#481a6c", "#472f7d", "#414487", "#39568c", "#31688e", "#2a788e", "#23888e",
     "#1f988b", "#22a884", "#35b779", "#54c568", "#7ad151", "#a5db36", "#d2e21b", "#fde725"};
 
 std::string style_of_levels() {
   std::string style = ".cells rect { shape-rendering: crispEdges }\n";
-  for (std::size_t i = 0; i < levels.size(); ++i) {
-    style += fmt::format(".h{} {{ fill: {} }}\n", i, levels[i]);
+  for (std::size_t i = 0; i < map_levels.size(); ++i) {
+    style += fmt::format(".h{} {{ fill: {} }}\n", i, map_levels[i]);
   }
   return style;
 }
@@ -116,7 +119,7 @@ std::string fields_of(const CellGroups& groups, const CountAxis& scale, const Fr
   const ValueAxis y(groups.y_edges.front(), groups.y_edges.back(), false);
   const auto level_at = [&](std::size_t column, std::size_t row) {
     const std::uint64_t count = groups.at(column, row);
-    return count == 0 ? levels.size() : level_of(count, scale, levels.size());
+    return count == 0 ? map_levels.size() : level_of(count, scale, map_levels.size());
   };
   std::string elements;
   for (std::size_t column = 0; column < groups.columns(); ++column) {
@@ -125,7 +128,7 @@ std::string fields_of(const CellGroups& groups, const CountAxis& scale, const Fr
     for (std::size_t row = 0; row < groups.rows();) {
       const std::size_t level = level_at(column, row), first = row;
       while (row < groups.rows() && level_at(column, row) == level) ++row;
-      if (level == levels.size()) continue;  // no pairs
+      if (level == map_levels.size()) continue;  // no pairs
       const double top = frame.y(y.position(groups.y_edges[row]));
       const double bottom = frame.y(y.position(groups.y_edges[first]));
       elements += fmt::format(
@@ -139,35 +142,38 @@ std::string fields_of(const CellGroups& groups, const CountAxis& scale, const Fr
 /// Draws the colours beside the frame, and their counts.
 void draw_scale(Svg& svg, const CountAxis& scale, const Frame& frame) {
   constexpr int most_intervals = 8;
-  const double height = frame.height / static_cast<double>(levels.size());
-  for (std::size_t i = 0; i < levels.size(); ++i) {
-    svg.add(fmt::format(
-        "<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" "
-        "class=\"h{}\"/>\n",
-        scale_left, frame.bottom - static_cast<double>(i + 1) * height, scale_width, height, i));
+  const double height = frame.height / static_cast<double>(map_levels.size());
+  for (std::size_t i = 0; i < map_levels.size(); ++i) {
+    svg.add(
+        fmt::format("<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" "
+                    "class=\"h{}\"/>\n",
+                    MapLayout::scale_left, frame.bottom - static_cast<double>(i + 1) * height,
+                    MapLayout::scale_width, height, i));
   }
   for (const Tick& tick : scale.ticks(most_intervals)) {
-    svg.text(scale_left + scale_width + 6, frame.y(scale.position(tick.value)) + 4, "start",
-             tick.label);
+    svg.text(MapLayout::scale_left + MapLayout::scale_width + 6,
+             frame.y(scale.position(tick.value)) + 4, "start", tick.label);
   }
-  svg.text(scale_left, frame.y(1) - 8, "start", "pairs");
+  svg.text(MapLayout::scale_left, frame.y(1) - 8, "start", "pairs");
 }
 
 }  // namespace
 
 std::string plot_heat_map(const ooc::Histogram2d& histogram, const HeatMap& map) {
-  const CellGroups groups = group_cells(histogram, most_groups, most_groups);
+  constexpr std::size_t most_fields = 256;  // along an axis
+  using At = MapLayout;
+  const CellGroups groups = group_cells(histogram, most_fields, most_fields);
   const CountAxis scale(static_cast<double>(groups.most), map.logarithmic);
   std::vector<std::string> notes{describe_cells(histogram, groups, map.logarithmic)};
   const std::string outside = describe_outside(histogram);
   if (!outside.empty()) notes.push_back("not drawn: " + outside);
   const double bottom =
-      title_height + static_cast<double>(notes.size()) * note_height + above_frame + frame_height;
-  const Frame frame{left, bottom, frame_width, frame_height};
-  Svg svg(picture_width, bottom + below_frame, style_of_levels());
-  svg.text(left, title_height, "start", map.title, "title");
+      At::title + static_cast<double>(notes.size()) * At::note + At::above_frame + At::frame_height;
+  const Frame frame{At::left, bottom, At::frame_width, At::frame_height};
+  Svg svg(At::width, bottom + At::below_frame, style_of_levels());
+  svg.text(At::left, At::title, "start", map.title, "title");
   for (std::size_t i = 0; i < notes.size(); ++i) {
-    svg.text(left, title_height + static_cast<double>(i + 1) * note_height, "start", notes[i],
+    svg.text(At::left, At::title + static_cast<double>(i + 1) * At::note, "start", notes[i],
              "note");
   }
   constexpr int most_intervals = 8;

@@ -19,9 +19,9 @@ struct GramOptions {
 
 /// Computes X^T X, where X is the matrix that a source holds: rows of D elements (see
 /// Source::columns()) of any type. All values become doubles. Returns D x D doubles, row by row;
-/// the matrix is symmetric to the bit. The source is read once. With GramOptions::covariance,
-/// computes the covariance matrix of the columns instead, as `numpy.cov(X, rowvar=False)`, which
-/// divides by the number of rows minus one.
+/// the matrix is symmetric to the bit. The source is read once; for a covariance, its first rows
+/// are read before. With GramOptions::covariance, computes the covariance matrix of the columns
+/// instead, as `numpy.cov(X, rowvar=False)`, which divides by the number of rows minus one.
 ///
 ///     const ooc::Source points = ooc::open("points.npy");  // of shape (1000000, 3)
 ///     const auto [products, stats] = ooc::gram(coordinator, points);
@@ -32,7 +32,8 @@ struct GramOptions {
 /// no digits, and the covariance of a constant column is 0. Integers of 64 bits are subtracted
 /// exactly.
 ///
-/// Error bound, elementwise, where v = 2^-53 and gamma(n) = n v / (1 - n v):
+/// Error bound, elementwise, unless a product or a distance underflows or overflows, where v =
+/// 2^-53 and gamma(n) = n v / (1 - n v):
 ///
 ///  -  gram: |error| <= gamma(rows + 64) |X|^T |X|, for values that are doubles; integers beyond
 ///     2^53 are rounded first.
@@ -48,8 +49,8 @@ struct GramOptions {
 /// 2^53, a gram matrix is exact.
 ///
 /// NaN and infinities propagate: a column that has one makes its row and column of X^T X NaN or
-/// infinite, as in `X.T @ X`, and those of a covariance NaN, as in NumPy. Sums that overflow become
-/// infinite.
+/// infinite, as in `X.T @ X`, and those of a covariance NaN, as in NumPy. Sums of products that
+/// overflow become infinite; a covariance of columns whose sums of distances overflow is NaN.
 ///
 /// Memory on the host: 8 D^2 bytes, or up to 110 MB for fewer than 2,900 columns, where several
 /// matrices are added up; and for each stream a block of rows as doubles, of 2 MiB or 256 rows.
@@ -77,18 +78,21 @@ struct GramOptions {
 }
 
 /// Returns the plan of gram() for these arguments: how it would read and why, the number of bytes,
-/// and the memory. Throws the errors that gram() would throw before it reads.
+/// and the memory. Throws the errors that gram() would throw before it reads, but those of
+/// checkpoints, ranks and sections.
 OOC_API Stats dry_run_gram(const Options& machine, DeviceKind device, const Source& source,
                            const GramOptions& options = {}, const PassOptions& wanted = {});
 
 /// Verifies a result of gram(), as a source of D x D doubles, without computing it again: compares
-/// its products with 8 random vectors of +1 and -1 with X^T (X v) (R. Freivalds' check). Reads the
-/// source twice, through the page cache and on one thread of the CPU, and shares no code with
-/// gram(). A correct result always passes. An error that exceeds the rounding bound of its whole
-/// row is missed with a probability of at most 2^-8; those of the diagonal are compared one by one.
-/// NaN and infinities must be where columns have some, and nowhere else unless a sum overflows.
-/// Memory: some 450 bytes for each column. Throws Error: `verify` if the result is wrong; `usage`
-/// if it has another shape or type; `input`, `input_changed`; `interrupted` if stopped.
+/// its products with 8 random vectors of +1 and -1 with X^T (X v) (R. Freivalds' check), after each
+/// column was divided by about its largest value or, for a covariance, distance. Reads the source
+/// twice, through the page cache and on one thread of the CPU, and shares no code with gram(). A
+/// correct result always passes. An error that exceeds the rounding bound of its whole row is
+/// missed with a probability of at most 2^-8; those of the diagonal are compared one by one. NaN
+/// and infinities must be where columns have some, and nowhere else. Nothing is said of columns
+/// whose squares may overflow. Memory: some 500 bytes for each column. Throws Error: `verify` if
+/// the result is wrong; `usage` if it has another shape or type; `input`, `input_changed`;
+/// `interrupted` if stopped.
 OOC_API void verify_gram(Coordinator& coordinator, const Source& source, const Source& found,
                          const GramOptions& options = {}, const PassOptions& wanted = {});
 

@@ -29,6 +29,7 @@ using CblasGemm = void(Order, Transpose, Transpose, int rows, int columns, int i
                        const T* a, int a_stride, const T* b, int b_stride, T beta, T* c,
                        int c_stride);
 using SetNumThreads = void(int);
+using GetNumThreads = int();
 using GetConfig = char*();
 
 constexpr std::uint64_t largest_size = std::numeric_limits<int>::max();
@@ -94,7 +95,10 @@ class OpenBlasGemm final : public Gemm {
         gemm_(library_.function<CblasGemm<T>>(gemm)),
         set_num_threads_(library_.function<SetNumThreads>("openblas_set_num_threads")),
         name_(name_and_version(library_.function<GetConfig>("openblas_get_config")())),
-        threads_(static_cast<int>(std::min<std::uint64_t>(threads, largest_size))) {}
+        get_num_threads_(library_.function<GetNumThreads>("openblas_get_num_threads")),
+        threads_(static_cast<int>(std::min<std::uint64_t>(threads, largest_size))) {
+    set_num_threads_(threads_);
+  }
 
   void multiply(Stream& /*stream*/, Matrix<const std::byte> a, Matrix<const std::byte> b,
                 Matrix<std::byte> c, ProductShape sizes, bool accumulate) override {
@@ -103,7 +107,8 @@ class OpenBlasGemm final : public Gemm {
     const int b_stride = stride_of(b.stride);
     const int c_stride = stride_of(c.stride);
     const T beta = accumulate ? T{1} : T{0};  // with 0, C is not read
-    set_num_threads_(threads_);               // on each call: the setting is global to the library
+    // The setting is global to the library, and other code may have changed it.
+    if (get_num_threads_() != threads_) set_num_threads_(threads_);
     for (std::uint64_t row = 0; row < sizes.rows; row += largest_size) {
       const std::uint64_t rows = std::min(sizes.rows - row, largest_size);
       const std::uint64_t first = a.is_transposed ? row : row * a.stride;
@@ -122,6 +127,7 @@ class OpenBlasGemm final : public Gemm {
   CblasGemm<T>* gemm_;
   SetNumThreads* set_num_threads_;
   std::string name_;
+  GetNumThreads* get_num_threads_;
   int threads_;
 };
 

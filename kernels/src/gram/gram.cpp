@@ -193,6 +193,7 @@ class AddProducts final : public Operation {
     const std::vector<double> totals(all.begin() + static_cast<std::ptrdiff_t>(square),
                                      all.begin() + static_cast<std::ptrdiff_t>(sum_size()));
     all.resize(square);
+    if (division_.sums > 1) all.shrink_to_fit();
     if (asked_.is_centered) make_covariances(all, totals, static_cast<double>(rows));
     mirror(all);
     return all;

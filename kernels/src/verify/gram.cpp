@@ -15,7 +15,9 @@
 // Freivalds' check: for a vector v of random signs, X^T (X v) must be what the matrix times v is,
 // within rounding. With X, the distances from the exact means are meant if the matrix has
 // covariances. An error of an element (i, j) is at most a multiple of S_i S_j, where S_i is the
-// norm of column i of X (the inequality of Cauchy and Schwarz), and so is that of this check.
+// norm of column i of X (the inequality of Cauchy and Schwarz), and so is that of this check. A
+// large column would hide the errors of others, so each is divided by about its largest value, by a
+// power of two.
 
 namespace ooc {
 
@@ -33,19 +35,26 @@ struct GramColumn {
   long double sum = 0, lost = 0;  // and the roundings of its additions
   long double first_sum = 0;      // of the rows that the centers are found in
   long double magnitude = 0;      // sum of absolute values
+  long double first = 0;          // its value in the first row
+  long double largest = 0;        // of the absolute values; of a covariance, distances from `first`
   long double mean = 0;           // 0 for a gram matrix
   long double mean_error = 0;     // a bound
   long double to_center = 0;      // distance of the mean from the center
   long double squares = 0;        // of distances from the mean
   long double norm = 0;           // of the distances from the center, at most
-  Signs signs{};                  // 0 if the column is not finite
-  Signs products{};               // element of X^T (X v)
+  double scale = 1;               // power of two, by which values are multiplied for the check
+  Signs signs{};                  // 0 if the column takes no part
+  Signs products{};               // element of X^T (X v), scaled as all that follow
   Signs found{};                  // of the matrix times v
   Signs found_transposed{};       // of its transpose times v
-  bool may_overflow = false;
+  bool may_overflow = false;      // sums of its squares may be infinite
 
-  void add(long double value, bool is_first) {
+  bool takes_part() const { return is_finite && !may_overflow; }
+
+  void add(long double value, std::uint64_t row, bool is_first, bool from_first) {
     if (!std::isfinite(value)) is_finite = false;
+    if (row == 0 && from_first) first = value;
+    largest = std::max(largest, std::abs(value - first));
     const long double next = sum + value;
     lost += std::abs(sum) >= std::abs(value) ? (sum - next) + value : (value - next) + sum;
     sum = next;
@@ -65,6 +74,13 @@ std::uint64_t random_word_of(std::uint64_t index) {
   word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9;
   word = (word ^ (word >> 27)) * 0x94d049bb133111eb;
   return word ^ (word >> 31);
+}
+
+/// Returns a power of two that makes a value about 1; 1 for 0.
+double scale_for(long double value) {
+  constexpr int most = 1000;
+  if (value == 0) return 1;
+  return std::ldexp(1.0, -std::clamp(std::ilogb(value), -most, most));
 }
 
 /// The check of one matrix. Used by one thread.
@@ -88,17 +104,23 @@ class GramCheck {
   void run() {
     look_at_columns();
     multiply();
-    long double norms = 0, mean_errors = 0;
-    for (GramColumn& column : columns_) {
-      if (!column.is_finite) continue;
-      norms += column.norm;
-      mean_errors += column.mean_error;
+    Totals totals;
+    for (const GramColumn& column : columns_) {
+      if (!column.takes_part()) continue;
+      totals.norms += column.norm * column.scale;
+      totals.mean_errors += column.mean_error * column.scale;
+      totals.scales += column.scale;
     }
     for (std::size_t row = 0; row < size_; ++row) read_found(row);
-    for (std::size_t row = 0; row < size_; ++row) compare(row, norms, mean_errors);
+    for (std::size_t row = 0; row < size_; ++row) compare(row, totals);
   }
 
  private:
+  /// Sums over the columns that take part, scaled.
+  struct Totals {
+    long double norms = 0, mean_errors = 0, scales = 0;
+  };
+
   using LookAtRow = std::function<void(std::span<const long double> row, std::uint64_t index)>;
 
   /// Calls look() for each row of the source, in order.
@@ -125,15 +147,21 @@ class GramCheck {
     const std::uint64_t first_rows =
         std::min<std::uint64_t>(column_tile_rows(size_ * size_of(source_.element())), rows_);
     for_each_row([&](std::span<const long double> row, std::uint64_t index) {
-      for (std::size_t c = 0; c < size_; ++c) columns_[c].add(row[c], index < first_rows);
+      for (std::size_t c = 0; c < size_; ++c) {
+        columns_[c].add(row[c], index, index < first_rows, options_.covariance);
+      }
     });
     const auto rows = static_cast<long double>(rows_);
     for (std::size_t c = 0; c < size_; ++c) {
       GramColumn& column = columns_[c];
       if (!column.is_finite) continue;
-      const std::uint64_t bits = random_word_of(c);
+      // A distance from the mean is at most twice that from any value.
+      const long double reach = options_.covariance ? 2 * column.largest : column.largest;
+      column.may_overflow = column.magnitude >= too_large || rows * reach * reach >= too_large;
+      if (column.may_overflow) continue;
+      column.scale = scale_for(column.largest);
+      const std::uint64_t bits = random_word_of(c + (rows_ << 16));
       for (std::size_t k = 0; k < vectors; ++k) column.signs[k] = (bits >> k & 1) != 0 ? 1 : -1;
-      column.may_overflow = column.magnitude >= too_large;
       if (!options_.covariance) continue;
       column.mean = (column.sum + column.lost) / rows;
       column.mean_error = column.magnitude / rows * 0x1p-60L;
@@ -148,11 +176,11 @@ class GramCheck {
       Signs sums{};
       for (std::size_t c = 0; c < size_; ++c) {
         GramColumn& column = columns_[c];
-        if (!column.is_finite) continue;
+        if (!column.takes_part()) continue;
         const auto distance = static_cast<double>(row[c] - column.mean);
-        distances[c] = distance;
+        distances[c] = distance * column.scale;
         column.squares += static_cast<long double>(distance) * distance;
-        for (std::size_t k = 0; k < vectors; ++k) sums[k] += distance * column.signs[k];
+        for (std::size_t k = 0; k < vectors; ++k) sums[k] += distances[c] * column.signs[k];
       }
       for (std::size_t c = 0; c < size_; ++c) {
         for (std::size_t k = 0; k < vectors; ++k) columns_[c].products[k] += distances[c] * sums[k];
@@ -161,7 +189,6 @@ class GramCheck {
     const auto rows = static_cast<long double>(rows_);
     for (GramColumn& column : columns_) {
       column.norm = std::sqrt(column.squares + rows * column.to_center * column.to_center);
-      column.may_overflow |= column.norm * std::sqrt(rows) >= too_large;
     }
   }
 
@@ -183,19 +210,17 @@ class GramCheck {
         if (!is_right) refuse(row, c, value, "one of the columns has NaN or infinity");
         continue;
       }
+      if (!own.takes_part() || !other.takes_part()) continue;
       if (!std::isfinite(value)) {
-        const bool overflows =
-            own.may_overflow || other.may_overflow || own.norm * other.norm >= too_large;
-        if (!overflows) refuse(row, c, value, "the columns have neither NaN nor infinity");
-        own.may_overflow = other.may_overflow = true;  // nothing more can be said of them
-        continue;
+        refuse(row, c, value, "the columns have neither NaN nor infinity");
       }
+      const double scaled = value * own.scale * other.scale;
       for (std::size_t k = 0; k < vectors; ++k) {
-        own.found[k] += value * other.signs[k];
-        other.found_transposed[k] += value * own.signs[k];
+        own.found[k] += scaled * other.signs[k];
+        other.found_transposed[k] += scaled * own.signs[k];
       }
     }
-    if (own.is_finite && !own.may_overflow) compare_diagonal(row);
+    if (own.takes_part()) compare_diagonal(row);
   }
 
   /// Returns the divisor of the sums of products.
@@ -221,21 +246,22 @@ class GramCheck {
                             static_cast<double>(expected), why(bound / divisor()));
   }
 
-  void compare(std::size_t row, long double norms, long double mean_errors) const {
+  void compare(std::size_t row, const Totals& totals) const {
     const GramColumn& column = columns_[row];
-    if (!column.is_finite || column.may_overflow) return;
+    if (!column.takes_part()) return;
     const auto rows = static_cast<long double>(rows_);
-    const long double bound =
-        relative_bound() * column.norm * norms + rows * column.mean_error * mean_errors +
-        rows * static_cast<long double>(size_) * std::numeric_limits<double>::min();
+    const long double of_underflow = static_cast<long double>(size_) + column.scale * totals.scales;
+    const long double bound = relative_bound() * column.norm * column.scale * totals.norms +
+                              rows * column.mean_error * column.scale * totals.mean_errors +
+                              rows * of_underflow * std::numeric_limits<double>::min();
     for (std::size_t k = 0; k < vectors; ++k) {
       for (const double found : {column.found[k], column.found_transposed[k]}) {
         const long double difference =
             static_cast<long double>(found) * divisor() - column.products[k];
-        if (!std::isfinite(difference) || std::abs(difference) <= bound) continue;
-        throw plain::difference(found_,
-                                "the product of row " + std::to_string(row) + " with random signs",
-                                found, column.products[k] / divisor(), why(bound / divisor()));
+        if (std::abs(difference) <= bound) continue;
+        throw plain::difference(
+            found_, "the product of row " + std::to_string(row) + ", scaled, with random signs",
+            found, column.products[k] / divisor(), why(bound / divisor()));
       }
     }
   }

@@ -239,9 +239,10 @@ TEST_P(GramTest, ConstantColumnsHaveNoCovariance) {
 }
 
 TEST_P(GramTest, SameBitsForAnyDivision) {
-  const std::vector<float> rough = test::rough_numbers(150'000 * 3 + 5'000 * 300);
-  for (const std::size_t columns : {3, 300}) {
-    const std::size_t count = columns == 3 ? 150'000 * 3 : 5'000 * 300;
+  // There are more blocks of rows than sums, so that lanes wait for one another.
+  const std::vector<float> rough = test::rough_numbers(6'000 * 600);
+  for (const std::size_t columns : {3, 600}) {
+    const std::size_t count = 6'000 * 600;
     const std::vector<float> values(rough.begin(), rough.begin() + static_cast<long>(count));
     const Source source = rows_of(values, columns);
     for (const GramOptions options : {GramOptions{}, of_covariance}) {
@@ -295,17 +296,18 @@ TEST_P(GramTest, SumsOverflowToInfinity) {
 }
 
 TEST_P(GramTest, TheOtherByteOrderAndASection) {
-  const auto values = some_values<float>(3'000, 3);
+  const auto values = some_values<float>(40'000, 3);
   auto swapped = values;
   for (float& value : swapped)
     value = test::from_bits<float>(__builtin_bswap32(std::bit_cast<std::uint32_t>(value)));
   Source source = source_of(swapped, true);
-  source.set_shape({3'000, 3});
+  source.set_shape({40'000, 3});
   Coordinator products = coordinator();
   const std::vector<double> whole = gram(products, from_memory(values, 3)).value;
   EXPECT_EQ(gram(products, source).value, whole);
-  const std::vector<float> later(values.begin() + 2'048 * 3, values.end());
-  const Source section = section_rows(source, 2'048, 3'000 - 2'048);
+  constexpr std::size_t first = 34'816;  // after two blocks, and not at the beginning of one
+  const std::vector<float> later(values.begin() + first * 3, values.end());
+  const Source section = section_rows(source, first, 40'000 - first);
   EXPECT_EQ(gram(products, section).value, gram(products, from_memory(later, 3)).value);
   EXPECT_EQ(covariance(products, section).value, covariance(products, from_memory(later, 3)).value);
 }
@@ -338,7 +340,7 @@ TEST_P(GramTest, TooManyColumnsAreRefused) {
 }
 
 TEST_P(GramTest, StopsAndErrorsEndIt) {
-  const auto values = some_values<double>(200'000, 3);
+  const auto values = some_values<double>(1'200'000, 3);
   const Source source = rows_of(values, 3);
   Coordinator products = coordinator();
   std::stop_source stop;

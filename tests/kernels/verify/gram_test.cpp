@@ -7,7 +7,9 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "io/expect_error.hpp"
@@ -50,6 +52,31 @@ TEST(VerifyGramTest, EveryWrongElementIsFound) {
       expect_refused(wrong, {.covariance = covariance},
                      "the element in row " + std::to_string(i / 3) + " and column " +
                          std::to_string(i % 3) + " is NaN");
+    }
+  }
+}
+
+TEST(VerifyGramTest, ALargeColumnHidesNoErrors) {
+  std::mt19937_64 random(1);
+  const std::size_t columns = 4;
+  std::vector<double> values(2000 * columns);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double value = static_cast<double>(random() % 1000) / 512 - 1;
+    values[i] = i % columns == 2 ? value * 1e36 : i % columns == 3 ? value * 1e-30 : value;
+  }
+  const Source source = from_memory(values, columns);
+  Coordinator checks(make_device(DeviceKind::cpu));
+  for (const bool is_covariance : {false, true}) {
+    const GramOptions options{.covariance = is_covariance};
+    const std::vector<double> right = gram(checks, source, options).value;
+    verify_gram(checks, source, from_memory(right, columns), options);
+    for (const auto& [row, column] : {std::pair{0, 1}, std::pair{0, 3}, std::pair{2, 3}}) {
+      std::vector<double> wrong = right;
+      wrong[row * columns + column] *= 1 + 1e-6;
+      wrong[column * columns + row] *= 1 + 1e-6;
+      test::expect_error(ErrorKind::verify, "with random signs", [&] {
+        verify_gram(checks, source, from_memory(wrong, columns), options);
+      });
     }
   }
 }
