@@ -305,7 +305,7 @@ class DocsTest(unittest.TestCase):
     def test_commands_in_passing_have_the_options_that_they_name(self):
         usage = {}
         for name, text in DOCUMENTS.items():
-            for command, rest in re.findall(r"`ooc-run ([a-z]+)([^`\n]*)`", text):
+            for command, rest in re.findall(r"`ooc-run ([a-z0-9]+)([^`\n]*)`", text):
                 if command not in usage:
                     done = subprocess.run([PROGRAM, command, "--help"], capture_output=True,
                                           text=True, env=clean_environment(), check=False)
