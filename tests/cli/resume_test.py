@@ -240,7 +240,8 @@ class ResumeTest(CliTest):
         done = self.succeed("reduce", "x.f32", "--resume", "job.ckpt").stdout
         self.assertRegex(done, r"MB in .*, after \d+ % by an earlier run")
         done = self.succeed("reduce", "x.f32", *OFTEN).stdout
-        self.assertRegex(done, r"39\.3 MB in .*, 151 checkpoints in ")
+        # One for each of 151 partitions. On a busy machine a pass may be stopped before its first.
+        self.assertRegex(done, r"39\.3 MB in .*, 1(5[1-9]|6\d) checkpoints in ")
         plain = self.json("reduce", "x.f32")
         self.assertNotIn("checkpoint", plain["run"])
 
