@@ -20,7 +20,7 @@ namespace {
 // --- text ---------------------------------------------------------------------------------------
 
 /// Colours of the palette of 256, from few pairs to many: those nearest to the scale `viridis`.
-constexpr std::array terminal_colours{54, 61, 60,  67,  31,  30,  36, 35,
+constexpr std::array terminal_colours{54, 60, 61,  25,  31,  30,  36, 35,
                                       71, 77, 113, 149, 185, 221, 227};
 
 constexpr std::array<std::string_view, 4> unicode_shades{"░", "▒", "▓", "█"};
