@@ -89,7 +89,8 @@ def histogram2d(x: ArrayLike, y: ArrayLike | None = None, bins: Bins = 10,
                         for ends in _pair(range, "range", (None, None)))
     if y is None:
         first = second = opened(x, "x")
-        names = tuple(column_of(each, "columns") for each in _pair(columns, "columns", (0, 1)))
+        of_x, of_y = _pair(columns, "columns", (0, 1))
+        names = column_of(of_x, "columns"), column_of(of_y, "columns")
     else:
         first, second = opened_elements(x), opened_elements(y, "y")
         names = ("", "")
