@@ -121,10 +121,10 @@ void bind_histograms(nb::module_& module) {
       nb::arg("y_bins"), nb::arg("x_range").none(), nb::arg("y_range").none(), nb::arg("machine"),
       nb::arg("progress").none(),
       nb::sig(
-          "def histogram2d(x: Input, y: Input, columns: tuple[str, str], x_bins: int | "
-          "Sequence[float], y_bins: int | Sequence[float], x_range: tuple[float, float] | None, "
-          "y_range: tuple[float, float] | None, machine: Machine, progress: object | None) -> "
-          "tuple[bytes, bytes, bytes, int, int, int, RunStats]"));
+          "def histogram2d(x: Input, y: Input, columns: tuple[str, str], x_bins: int | str | "
+          "Sequence[float], y_bins: int | str | Sequence[float], x_range: tuple[float, float] | "
+          "None, y_range: tuple[float, float] | None, machine: Machine, progress: object | None) "
+          "-> tuple[bytes, bytes, bytes, int, int, int, RunStats]"));
 }
 
 }  // namespace ooc_python
