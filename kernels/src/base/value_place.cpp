@@ -52,6 +52,16 @@ ValuePlace place_of(const std::string& column, const Source& source) {
   return has_fields(source) ? field_place(column, source) : column_place(column, source);
 }
 
+RecordShape record_shape_of(const Source& source, bool by_rows) {
+  const DType type = source.type().value_or(DType{});
+  const std::size_t bytes = size_of(type), alignment = type.is_struct() ? 1 : bytes;
+  const std::size_t row_bytes = by_rows ? row_bytes_of(source, bytes) : bytes;
+  if (source.elements() % (row_bytes / bytes) == 0) return {row_bytes, alignment};
+  throw Error(ErrorKind::usage, source.name() + ": does not consist of whole rows",
+              {.why = "each has " + std::to_string(row_bytes / bytes) + " elements",
+               .hint = "leave out, or use, a multiple of that"});
+}
+
 void require_by_rows(const Source& source) {
   if (!source.by_columns()) return;
   throw Error(

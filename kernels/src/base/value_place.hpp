@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ooc/detail/pass/pass_input.hpp>
 #include <ooc/dtype.hpp>
 #include <ooc/source.hpp>
 
@@ -21,6 +22,10 @@ bool has_fields(const Source& source);
 /// Returns the place of a field of structs, or of a column of rows, by its name or number. Throws
 /// Error(usage) if there is no such column, or if it is no single number.
 ValuePlace place_of(const std::string& column, const Source& source);
+
+/// Returns the shape of the records of a source: its structs or, `by_rows`, its rows, else its
+/// elements. Throws Error(usage) if it does not consist of whole ones.
+RecordShape record_shape_of(const Source& source, bool by_rows);
 
 /// Throws Error(bad_input) if a source is stored column by column.
 void require_by_rows(const Source& source);

@@ -13,29 +13,14 @@ namespace ooc::detail::pairs {
 
 namespace {
 
-PassInput elements_of(const Source& source) {
-  if (has_fields(source)) {
+PassInput input_with(const PairAxis& axis) {
+  const Source& source = axis.source;
+  if (axis.column.empty() && has_fields(source)) {
     throw Error(ErrorKind::usage, source.name() + ": holds structs " + code_of(*source.type()),
                 {.why = "an axis has numbers", .hint = "name one of the fields"});
   }
-  const std::size_t bytes = size_of(source.element());
-  return stored_input(source, {bytes, bytes});
-}
-
-PassInput records_of_columns(const Source& source) {
-  if (has_fields(source)) return stored_input(source, {size_of(*source.type()), 1});
-  const std::size_t bytes = size_of(source.element());
-  const std::size_t row_bytes = row_bytes_of(source, bytes);
-  if (source.elements() % (row_bytes / bytes) != 0) {
-    throw Error(ErrorKind::usage, source.name() + ": does not consist of whole rows",
-                {.why = "each has " + std::to_string(row_bytes / bytes) + " elements",
-                 .hint = "leave out, or use, a multiple of that"});
-  }
-  return stored_input(source, {row_bytes, bytes});
-}
-
-PassInput input_with(const PairAxis& axis) {
-  return axis.column.empty() ? elements_of(axis.source) : records_of_columns(axis.source);
+  const bool by_rows = !axis.column.empty() && !has_fields(source);
+  return stored_input(source, record_shape_of(source, by_rows));
 }
 
 /// Throws Error(bad_input) unless elements with the same index in two files are pairs.

@@ -57,21 +57,14 @@ Divided divide(const Source& source, bool by_rows, std::span<const Target> targe
   const DType type = type_in(source);
   const std::size_t bytes = size_of(type);
   require_by_rows(source);
-  const std::size_t record_bytes = by_rows ? row_bytes_of(source, bytes) : bytes;
-  if (source.bytes() % record_bytes != 0) {
-    throw Error(ErrorKind::usage, source.name() + ": does not consist of whole rows",
-                {.why = "each has " + std::to_string(record_bytes / bytes) + " elements",
-                 .hint = "leave out, or use, a multiple of that"});
-  }
-  const std::size_t alignment = type.is_struct() ? 1 : bytes;
+  const RecordShape record = record_shape_of(source, by_rows);
   MadeRecords made{.element_bytes = bytes, .type = type, .columns = {}};
   if (by_rows) {
-    made.columns = record_bytes / bytes;
+    made.columns = record.bytes / bytes;
     made.row_shape.assign(source.row_shape().begin(), source.row_shape().end());
   }
-  Divided divided{{stored_input(source, {record_bytes, alignment})},
-                  std::move(made),
-                  {targets.begin(), targets.end()}};
+  Divided divided{
+      {stored_input(source, record)}, std::move(made), {targets.begin(), targets.end()}};
   for (Target& target : divided.targets) {
     if (!target.type) target.type = source.type().value_or(DType{});
   }

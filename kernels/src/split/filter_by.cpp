@@ -31,7 +31,7 @@ bool has_rows(const Source& source) {
 /// an element. Throws Error(bad_input) if the rows of a mask are not those of the source.
 bool filters_rows(const Source& source, const FilterRule& rule) {
   const auto* const by_mask = std::get_if<FilterByMask>(&rule);
-  const bool is_struct = source.type() && source.type()->is_struct();
+  const bool is_struct = has_fields(source);
   if (by_mask == nullptr) {
     return !is_struct && has_rows(source) && !std::get<FilterByRange>(rule).column.empty();
   }

@@ -78,7 +78,7 @@ KeyEdges keys_of(const std::vector<Scalar>& edges) {
 }
 
 void require_numbers(const Source& source, const std::string& why, const std::string& hint) {
-  if (!source.type() || !source.type()->is_struct()) return;
+  if (!has_fields(source)) return;
   throw Error(ErrorKind::bad_input, source.name() + ": holds structs " + code_of(*source.type()),
               {.why = why, .hint = hint});
 }

@@ -15,7 +15,7 @@ namespace {
 
 /// True if the records are rows. A value, or the field of a struct, is that of a single element.
 bool divides_rows(const Source& source, const SplitRule& rule) {
-  const bool is_struct = source.type() && source.type()->is_struct();
+  const bool is_struct = has_fields(source);
   const bool by_value = std::holds_alternative<SplitByValue>(rule);
   const bool by_field = std::holds_alternative<SplitByColumn>(rule) && is_struct;
   return !by_value && !by_field && source.columns() != 1u;
