@@ -4,7 +4,8 @@
 #
 #   python_test.sh BUILD_DIRECTORY
 set -euo pipefail
-build=$(realpath -- "$1")-python
+build_tested=$(realpath -- "$1")
+build=$build_tested-python
 python=$(cd -- "$(dirname -- "$0")/../python" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -19,10 +20,11 @@ if ! pip tools download --no-deps --dest "$work" nanobind-backend; then
 fi
 
 # Its objects are those of the build directory beside it, with the same options, so ccache has them.
+unity=$(sed -n 's/^CMAKE_UNITY_BUILD:.*=//p' "$build_tested/CMakeCache.txt")
 CXX=${CXX-c++} CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache} \
   pip tools wheel --no-deps --wheel-dir "$work/dist" --config-settings=build-dir="$build" \
   --config-settings=cmake.define.OOC_CUDA=OFF --config-settings=cmake.define.OOC_WERROR=ON \
-  --config-settings=cmake.define.CMAKE_UNITY_BUILD=OFF "$python"
+  --config-settings=cmake.define.CMAKE_UNITY_BUILD="$unity" "$python"
 wheel=("$work"/dist/*.whl)
 echo "${wheel[0]##*/}"
 [[ ${wheel[0]##*/} == ooc-*-cp310-abi3-linux_x86_64.whl ]]
