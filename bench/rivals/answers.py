@@ -18,10 +18,10 @@ def agree(one, other, job, count):
     if "counts" in one:
         moved = (abs(mine - its) for mine, its in zip(accumulate(one["counts"]),
                                                       accumulate(other["counts"])))
-        return max(moved) <= (1e-6 * count if job == "histogram_f4" else 0)
+        return max(moved) <= (1e-6 * count if job in ("histogram_f4", "hist2d") else 0)
     if "values" in one:
-        # The ranks of quantiles may differ by one, and means by rounding.
-        tolerance = 1e-6 if job in ("quantile", "columns") else 0
+        # The ranks of quantiles may differ by one, and sums and means by rounding.
+        tolerance = 1e-6 if job in ("quantile", "columns", "gram") else 0
         return len(one["values"]) == len(other["values"]) and all(
             same_number(mine, its, tolerance * max(abs(mine), 1e-3))
             for mine, its in zip(one["values"], other["values"]))
@@ -34,7 +34,9 @@ def agree(one, other, job, count):
 
 def find_wrong(answers, job, file_bytes):
     """Returns the errors by name of the rival. The answer of the majority counts as right."""
-    count = file_bytes // int(JOBS[job][1:])  # of values
+    count = file_bytes // int(JOBS[job][1:])  # of values, or pairs of them
+    if job == "hist2d":
+        count //= 2
     agreeing = {name: [other for other in answers
                        if agree(answers[name], answers[other], job, count)]
                 for name in answers}

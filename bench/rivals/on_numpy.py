@@ -74,6 +74,15 @@ def columns(on_blocks, path):
     return rival.values(*(sum(on_blocks(path, "f4", column_sums)) / rows))
 
 
+def count_pairs(block):
+    return np.histogram2d(block[::2], block[1::2], rival.BINS, (rival.RANGE, rival.RANGE))[0]
+
+
+def products(block):
+    rows = block.reshape(-1, rival.ROW).astype("f8")
+    return rows.T @ rows
+
+
 def best_of(block):
     return np.partition(block, -rival.BEST)[-rival.BEST:]
 
@@ -102,4 +111,7 @@ def main(on_blocks, **versions):
                distinct=lambda path: of_all(path, "u4", lambda x: [np.unique(x).size]),
                top=lambda path: top(on_blocks, path),
                columns=lambda path: columns(on_blocks, path),
+               hist2d=lambda path: {
+                   "counts": sum(on_blocks(path, "f4", count_pairs)).ravel().tolist()},
+               gram=lambda path: rival.values(*sum(on_blocks(path, "f4", products)).ravel()),
                filter=lambda path: keep(on_blocks, path))

@@ -40,6 +40,16 @@ def columns(path):
     return rival.values(*ooc.mean(ooc.open(path, "f4", shape=(None, rival.ROW)), axis=0))
 
 
+def hist2d(path):
+    pairs = ooc.open(path, "f4", shape=(None, 2))
+    found = ooc.histogram2d(pairs, bins=rival.BINS, range=(rival.RANGE, rival.RANGE))
+    return {"counts": found.counts.ravel().tolist()}
+
+
+def gram(path):
+    return rival.values(*ooc.gram(ooc.open(path, "f4", shape=(None, rival.ROW))).ravel())
+
+
 def keep(path):
     with rival.output(path) as out:
         return rival.values(len(ooc.filter(ooc.open(path, "f4"), out, above=rival.ABOVE,
@@ -50,4 +60,5 @@ if __name__ == "__main__":
     # As for all rivals, the start of the GPU is not timed.
     rival.main({"ooc": ooc.__version__}, warm_up=lambda: ooc.sum([0]), histogram=histogram,
                histogram_f4=histogram_f4, reduce=reduce, statistics=statistics,
-               quantile=quantile, top=top, distinct=distinct, columns=columns, filter=keep)
+               quantile=quantile, top=top, distinct=distinct, columns=columns, hist2d=hist2d,
+               gram=gram, filter=keep)

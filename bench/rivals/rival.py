@@ -15,12 +15,13 @@ import tempfile
 import time
 
 JOBS = {"histogram": "u1", "histogram_f4": "f4", "reduce": "f4", "statistics": "f4", "loop": "f4",
-        "quantile": "f4", "top": "f4", "distinct": "u4", "columns": "f4", "filter": "f4"}
-BINS = 100  # of histogram_f4
+        "quantile": "f4", "top": "f4", "distinct": "u4", "columns": "f4", "filter": "f4",
+        "hist2d": "f4", "gram": "f4"}
+BINS = 100  # of histogram_f4, and of each axis of hist2d
 RANGE = (0, 1)
 Q = (0.25, 0.5, 0.99)  # of quantile: values of the data, as method="lower" finds them
 BEST = 100  # of top
-ROW = 128  # of columns: values in a row
+ROW = 128  # of columns and gram: values in a row
 ABOVE = 0.5  # of filter, which writes a file
 # Of loop: batches of rows, as in training. Each is multiplied by a small matrix; the answer is the
 # sum of the positive products.

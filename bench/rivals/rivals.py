@@ -1,4 +1,5 @@
 """Defines the rivals, with the settings to try for each."""
+import array
 import json
 import os
 import sys
@@ -22,8 +23,12 @@ OOC_RUN = {
     "top": (["top", "-k", str(BEST)], ["values"]),
     "distinct": (["distinct"], ["distinct"]),
     "columns": (["reduce", "--axis", "0", "--columns", str(ROW)], ["columns"]),
-    "filter": (["filter", "-o", "{}.kept", "--force", "--above", str(ABOVE)], ["kept"]),
+    "hist2d": (["hist2d", "--columns", "2", "--cells", str(BINS), "--ranges",
+                "{}:{}".format(*RANGE)], ["counts"]),
+    "gram": (["gram", "-o", "{}", "--force", "--columns", str(ROW)], ["file"]),
+    "filter": (["filter", "-o", "{}", "--force", "--above", str(ABOVE)], ["kept"]),
 }  # not of a loop, which is a program
+WRITTEN = ".written"  # is added to the name of the data, instead of {} in a command
 
 OF_ALL = ("quantile", "distinct")  # NumPy has no function for blocks of these
 
@@ -55,7 +60,16 @@ def answer_of(answer, keys):
                "distinct": lambda found: [found], "kept": lambda found: [found]}
     if keys[0] in numbers:
         return {"values": [float(value) for value in numbers[keys[0]](answer[keys[0]])]}
-    return {key: answer[key] if key == "counts" else float(answer[key]) for key in keys}
+    if keys == ["counts"]:
+        counts = answer["counts"]
+        return {"counts": sum(counts, []) if isinstance(counts[0], list) else counts}
+    return {key: float(answer[key]) for key in keys}
+
+
+def matrix(path):
+    values = array.array("d")
+    values.frombytes(Path(path).read_bytes())
+    return {"values": values.tolist()}
 
 
 def ooc_run(name, path, job, *arguments):
@@ -64,7 +78,7 @@ def ooc_run(name, path, job, *arguments):
     def read(output):
         report = json.loads(output)
         run, answer = report["run"], report["result"]
-        values = answer_of(answer, keys)
+        values = matrix(path + WRITTEN) if keys == ["file"] else answer_of(answer, keys)
         facts = {key: run[key] for key in ("device", "engine", "direct", "page_cache_fraction",
                                            "chunk_bytes", "streams", "threads", "reasons")}
         # GPU start-up is excluded for all rivals, but reads from the disk during it are not.
@@ -72,7 +86,7 @@ def ooc_run(name, path, job, *arguments):
                       run["stages"]["disk"]["busy_seconds"])
         return {"seconds": seconds, "facts": facts, **values}
 
-    command = [word.replace("{}", path) if word == "{}.kept" else word for word in command]
+    command = [path + WRITTEN if word == "{}" else word for word in command]
     return Rival(name, ["ooc-run", *command, path, "--dtype", JOBS[job], "--json", "--quiet",
                         *arguments], ["ooc-run", "--version"], read)
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from answers import find_wrong
 from page_cache import cached_fraction
 from rival import JOBS
-from rivals import rivals
+from rivals import WRITTEN, rivals
 from table import markdown
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -72,11 +72,13 @@ def run_once(rival, variant, options):
     except subprocess.TimeoutExpired:
         return {"error": f"stopped after {options.timeout} s"}
     process_seconds = time.perf_counter() - begin
-    Path(options.file + ".kept").unlink(missing_ok=True)  # of ooc-run filter
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode != 0:
-        return {"error": last_line(done.stderr)}
-    report = rival.read(done.stdout) if rival.read else {"seconds": process_seconds}
+    try:
+        if done.returncode != 0:
+            return {"error": last_line(done.stderr)}
+        report = rival.read(done.stdout) if rival.read else {"seconds": process_seconds}
+    finally:
+        Path(options.file + WRITTEN).unlink(missing_ok=True)
     return {"seconds": report.pop("seconds"), "process_seconds": process_seconds,
             "cpu_seconds": (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime),
             "cached_before": cached, "facts": report.pop("facts", {}), "answer": report or None}

@@ -15,6 +15,13 @@ def histogram_f4(path):
     return {"counts": counts.tolist()}
 
 
+def hist2d(path):
+    pairs = np.memmap(path, np.float32, "r").reshape(-1, 2)
+    counts = vaex.from_arrays(x=pairs[:, 0], y=pairs[:, 1]).count(
+        binby=["x", "y"], limits=[rival.RANGE] * 2, shape=(rival.BINS, rival.BINS))
+    return {"counts": counts.ravel().tolist()}
+
+
 def statistics(path):
     data = frame(path)
     total, extremes, variance = (method("value", delay=True)
@@ -25,4 +32,4 @@ def statistics(path):
 
 if __name__ == "__main__":
     rival.main({"vaex-core": vaex.__version__["vaex-core"], "numpy": np.__version__},
-               histogram_f4=histogram_f4, statistics=statistics)
+               histogram_f4=histogram_f4, hist2d=hist2d, statistics=statistics)
