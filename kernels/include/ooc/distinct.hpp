@@ -51,7 +51,9 @@ struct Distinct {
 /// Values of four and eight bytes are kept in a table, which takes 12 to 24 bytes for each, twice
 /// as many with counts. It takes at most three quarters of Options::memory_bytes or, without that,
 /// of half the available memory. Each stream of a GPU has a table of its own as well, in device
-/// memory.
+/// memory. Where a table of four-byte values without counts might be larger, one device marks them
+/// in 512 MiB of its memory instead, unless they are saved or merged with others: in checkpoints,
+/// parts and ranks.
 ///
 /// The number is also estimated, by HyperLogLog with 2^14 registers, which take 16 KiB. The hash of
 /// a value is the output of SplitMix64 for its bits, zero-extended to 64; the register is the first

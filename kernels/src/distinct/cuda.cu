@@ -4,6 +4,9 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <bit>
+#include <memory>
+#include <mutex>
 #include <new>
 #include <string>
 #include <type_traits>
@@ -11,16 +14,12 @@
 #include <vector>
 
 #include "distinct/finder.hpp"
+#include "distinct/lane_state.cuh"
 
 namespace ooc::detail::distincts {
 
 namespace {
 
-using Word = unsigned long long;  // the type that atomic functions take
-static_assert(sizeof(Word) == sizeof(std::uint64_t));
-
-constexpr unsigned block_threads = 256;
-constexpr std::size_t most_blocks = 4096;  // several waves on any GPU; the kernel strides
 constexpr std::size_t first_slots = std::size_t{1} << 23;
 
 /// The table of a lane in device memory: bits of 0 are a free slot.
@@ -29,19 +28,6 @@ struct DeviceTable {
   Word* counts = nullptr;  // null: none
   std::size_t slots = 0;   // 0: there is no table
 };
-
-/// The findings of a lane, in device memory, besides its table.
-struct LaneState {
-  Word values, nan, zeros;
-  unsigned ranks[registers];  // the registers of the sketch
-};
-
-__device__ void add_to_sum(Word* sum, unsigned value) {
-  for (int distance = 16; distance != 0; distance /= 2) {
-    value += __shfl_down_sync(~0u, value, distance);
-  }
-  if (threadIdx.x % warpSize == 0 && value != 0) atomicAdd(sum, Word{value});
-}
 
 /// Finds the slot of a value, and takes one if there is none; adds 1 to `values` then. Others may
 /// take slots meanwhile, but never change the bits in one.
@@ -87,9 +73,7 @@ __global__ void __launch_bounds__(block_threads)
       equals = static_cast<unsigned>(__popc(same));
     }
     const Word hash = hash_of(bits);
-    unsigned* const rank = state->ranks + register_of(hash);
-    const auto here = static_cast<unsigned>(__clzll(static_cast<long long>(tail_of(hash)))) + 1;
-    if (*rank < here) atomicMax(rank, here);
+    raise_rank(state, hash);
     if (table.slots == 0) continue;
     const std::size_t slot = slot_for(table, bits, hash, values);
     if constexpr (has_counts) atomicAdd(&table.counts[slot], Word{equals});
@@ -100,8 +84,10 @@ __global__ void __launch_bounds__(block_threads)
   add_to_sum(&state->zeros, zeros);
 }
 
-/// Adds the entries of a table to a larger one.
-__global__ void __launch_bounds__(block_threads) move_entries(DeviceTable from, DeviceTable to) {
+/// Adds the entries of a table to one that has none of them counted, and the number of those that
+/// are new there to `added`, if it is not null.
+__global__ void __launch_bounds__(block_threads)
+    move_entries(DeviceTable from, DeviceTable to, Word* added) {
   const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
   unsigned values = 0;
   for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < from.slots;
@@ -111,6 +97,8 @@ __global__ void __launch_bounds__(block_threads) move_entries(DeviceTable from, 
     const std::size_t slot = slot_for(to, bits, hash_of(bits), values);
     if (to.counts != nullptr) to.counts[slot] = from.counts[i];
   }
+  __syncwarp();
+  if (added != nullptr) add_to_sum(added, values);
 }
 
 /// The memory of a table.
@@ -132,25 +120,118 @@ struct TableMemory {
   }
 };
 
-unsigned blocks_for(std::size_t items) {
-  const std::size_t needed = (items + block_threads - 1) / block_threads;
-  return static_cast<unsigned>(std::clamp<std::size_t>(needed, 1, most_blocks));
+/// Values that a table of so many slots has room for.
+constexpr std::size_t room_in(std::size_t slots) {
+  return slots / 10 * 7;
 }
 
-cudaStream_t native_of(Stream& stream) {
-  return static_cast<cudaStream_t>(stream.native());
+/// Moves all entries to the table on the host.
+void move_to_host(Stream& stream, const DeviceTable& table, std::uint64_t values, Table& host) {
+  constexpr std::size_t at_once = std::size_t{1} << 20;
+  std::vector<std::uint64_t> bits(at_once), counts(at_once);
+  std::vector<Entry> entries;
+  host.reserve(values);
+  for (std::size_t done = 0; done < table.slots; done += at_once) {
+    const std::size_t some = std::min(at_once, table.slots - done);
+    stream.copy(bits.data(), table.bits + done, some * sizeof(Word));
+    if (table.counts != nullptr) {
+      stream.copy(counts.data(), table.counts + done, some * sizeof(Word));
+    }
+    stream.synchronize();
+    entries.clear();
+    for (std::size_t i = 0; i < some; ++i) {
+      if (bits[i] != 0) entries.push_back({bits[i], counts[i]});
+    }
+    host.add_ascending(entries);
+  }
 }
+
+/// Returns a larger table with all entries of another one; an empty one if there is no memory.
+TableMemory larger_table(Stream& stream, const DeviceTable& table, std::size_t slots,
+                         bool has_counts) {
+  try {
+    TableMemory larger(stream, slots, has_counts);
+    if (table.slots != 0) {
+      move_entries<<<blocks_for(table.slots), block_threads, 0, native_of(stream)>>>(
+          table, larger.table, nullptr);
+      stream.check_launch("the kernel of distinct");
+    }
+    return larger;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::memory) throw;
+  } catch (const std::bad_alloc&) {
+  }
+  return {};
+}
+
+/// The values that lanes of a GPU have left in its memory at their end, in one table.
+class CudaLeftValues final : public CountedValues {
+ public:
+  /// Takes the values of a lane, for which nothing is enqueued. Returns false if the lane has to
+  /// move them to the host.
+  bool take(Stream& stream, TableMemory& table, std::uint64_t values, Table& host) {
+    const std::scoped_lock lock(mutex_);
+    if (on_host_) return false;
+    if (tables_.empty()) {
+      tables_.push_back(std::move(table));
+      add(values);
+      return true;
+    }
+    if (!make_room(stream, values)) {
+      move_all(stream, host);
+      return false;
+    }
+    const Buffer added(stream.temporaries(), sizeof(Word));
+    stream.fill_zero(added.data(), added.size());
+    move_entries<<<blocks_for(table.table.slots), block_threads, 0, native_of(stream)>>>(
+        table.table, tables_.back().table, added.as<Word>());
+    stream.check_launch("the kernel of distinct");
+    Word more = 0;
+    stream.copy(&more, added.data(), sizeof(more));
+    stream.synchronize();
+    add(more);
+    return true;
+  }
+
+  /// Moves all values to the host, now and in future: a lane had no memory for its own.
+  void give_up(Stream& stream, Table& host) {
+    const std::scoped_lock lock(mutex_);
+    if (!on_host_) move_all(stream, host);
+  }
+
+ private:
+  bool make_room(Stream& stream, std::uint64_t values) {
+    const DeviceTable& table = tables_.back().table;
+    const std::size_t wanted = size() + values;
+    if (wanted <= room_in(table.slots)) return true;
+    TableMemory larger = larger_table(stream, table, std::bit_ceil(2 * wanted), false);
+    if (larger.table.slots == 0) return false;
+    tables_.push_back(std::move(larger));
+    return true;
+  }
+
+  void move_all(Stream& stream, Table& host) {
+    on_host_ = true;
+    if (tables_.empty()) return;
+    move_to_host(stream, tables_.back().table, size(), host);
+    add(-size());
+  }
+
+  std::mutex mutex_{};
+  bool on_host_ = false;
+  // The last has all values. Others are of streams that other threads use, and are freed at the
+  // end.
+  std::vector<TableMemory> tables_{};
+};
 
 /// A lane has a table of its own in device memory, which grows. When there is no memory for a
 /// larger one, its entries move to the table on the host, which all lanes share; so do they at the
-/// end.
+/// end, unless they are left on the GPU.
 template <class T>
 class CudaDistinctFinder final : public Finder {
  public:
-  CudaDistinctFinder(Table* table, Stream& stream)
-      : host_table_(table), state_(stream.temporaries(), sizeof(LaneState)) {
-    stream.fill_zero(state_.data(), state_.size());
-  }
+  CudaDistinctFinder(Table* table, CudaLeftValues* left, Stream& stream)
+      : host_table_(table), left_(left), state_(make_state(stream)) {}
 
   void look(Stream& stream, DeviceSpan<const std::byte> data) override {
     const auto* const values = reinterpret_cast<const T*>(data.data);
@@ -169,21 +250,19 @@ class CudaDistinctFinder final : public Finder {
   }
 
   Seen finish(Stream& stream) override {
-    if (memory_.table.slots != 0) drain(stream);
-    std::vector<LaneState> state(1);
-    stream.copy(state.data(), state_.data(), sizeof(LaneState));
-    stream.synchronize();
-    Seen seen{.nan = state.front().nan, .zeros = state.front().zeros};
-    for (std::size_t i = 0; i < registers; ++i) {
-      seen.sketch.raise(i, static_cast<std::uint8_t>(state.front().ranks[i]));
+    const auto state = read(stream, state_);
+    if (memory_.table.slots != 0) {
+      const bool stays =
+          left_ != nullptr && left_->take(stream, memory_, state->values, *host_table_);
+      if (!stays) move_to_host(stream, memory_.table, state->values, *host_table_);
     }
-    return seen;
+    return seen_in(*state);
   }
 
  private:
   /// Elements that the table has room for, if all are different.
   std::size_t room() const {
-    const std::size_t most = memory_.table.slots / 10 * 7;
+    const std::size_t most = room_in(memory_.table.slots);
     return most > most_ ? most - most_ : 0;
   }
 
@@ -203,20 +282,10 @@ class CudaDistinctFinder final : public Finder {
 
   /// Takes a larger table. Returns false if there is no memory for it.
   bool replace(Stream& stream, std::size_t slots) {
-    try {
-      TableMemory larger(stream, slots, host_table_->has_counts());
-      if (memory_.table.slots != 0) {
-        move_entries<<<blocks_for(memory_.table.slots), block_threads, 0, native_of(stream)>>>(
-            memory_.table, larger.table);
-        stream.check_launch("the kernel of distinct");
-      }
-      memory_ = std::move(larger);
-      return true;
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::memory) throw;
-    } catch (const std::bad_alloc&) {
-    }
-    return false;
+    TableMemory larger = larger_table(stream, memory_.table, slots, host_table_->has_counts());
+    if (larger.table.slots == 0) return false;
+    memory_ = std::move(larger);
+    return true;
   }
 
   /// Takes the largest first table that there is memory for.
@@ -244,29 +313,15 @@ class CudaDistinctFinder final : public Finder {
 
   /// Moves all entries to the table on the host.
   void drain(Stream& stream) {
-    constexpr std::size_t at_once = std::size_t{1} << 20;
-    const DeviceTable& table = memory_.table;
-    std::vector<std::uint64_t> bits(at_once), counts(at_once);
-    std::vector<Entry> entries;
-    for (std::size_t done = 0; done < table.slots; done += at_once) {
-      const std::size_t some = std::min(at_once, table.slots - done);
-      stream.copy(bits.data(), table.bits + done, some * sizeof(Word));
-      if (table.counts != nullptr) {
-        stream.copy(counts.data(), table.counts + done, some * sizeof(Word));
-      }
-      stream.synchronize();
-      entries.clear();
-      for (std::size_t i = 0; i < some; ++i) {
-        if (bits[i] != 0) entries.push_back({bits[i], counts[i]});
-      }
-      host_table_->add_ascending(entries);
-    }
+    if (left_ != nullptr) left_->give_up(stream, *host_table_);
+    move_to_host(stream, memory_.table, most_, *host_table_);
     memory_.clear(stream);
     stream.fill_zero(state_.data(), sizeof(Word));  // the number of values
     most_ = 0;
   }
 
   Table* host_table_;
+  CudaLeftValues* left_;
   TableMemory memory_{};
   Buffer state_;
   std::size_t most_ = 0;  // there are no more values in the table than these
@@ -274,10 +329,16 @@ class CudaDistinctFinder final : public Finder {
 
 }  // namespace
 
-std::unique_ptr<Finder> make_cuda_finder(ElementType type, Table* table, Stream& stream) {
+std::shared_ptr<CountedValues> make_cuda_left_values() {
+  return std::make_shared<CudaLeftValues>();
+}
+
+std::unique_ptr<Finder> make_cuda_finder(ElementType type, Table* table, CountedValues* left,
+                                         Stream& stream) {
   return visit(type, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<Finder> {
     if constexpr (sizeof(T) >= 4)
-      return std::make_unique<CudaDistinctFinder<T>>(table, stream);
+      return std::make_unique<CudaDistinctFinder<T>>(table, dynamic_cast<CudaLeftValues*>(left),
+                                                     stream);
     else
       throw Error(ErrorKind::internal, "a table for values of " + std::string(name_of(type)));
   });

@@ -5,7 +5,15 @@
 
 namespace ooc::detail::distincts {
 
-std::unique_ptr<Finder> make_cuda_finder(ElementType, Table*, Stream&) {
+std::unique_ptr<Finder> make_cuda_finder(ElementType, Table*, CountedValues*, Stream&) {
+  refuse_cuda();
+}
+
+std::shared_ptr<CountedValues> make_cuda_left_values() {
+  refuse_cuda();
+}
+
+std::unique_ptr<Finder> make_cuda_marker(ElementType, Bitmap&, Stream&) {
   refuse_cuda();
 }
 

@@ -29,13 +29,31 @@ void check(const DistinctOptions& options) {
   }
 }
 
-/// Returns the most bytes of a table for passes with these settings. It gets what chunks leave: no
-/// more than a source without equal elements takes.
-std::size_t most_table_bytes(const Options& machine, std::size_t devices, bool has_ranks,
-                             const Source& source, const DistinctOptions& options,
-                             const PassOptions& wanted) {
+/// What a pass runs with.
+struct PassFacts {
+  const Options& machine;
+  std::size_t devices = 1;
+  bool has_earlier = false;  // values of an earlier run or of other ranks are merged
+  bool is_part = false;      // its values are saved
+};
+
+PassFacts facts_of(const Options& machine, const PassOptions& wanted) {
+  return {.machine = machine, .has_earlier = wanted.checkpoint || machine.ranks != nullptr};
+}
+
+PassFacts facts_of(const Coordinator& coordinator, const PassOptions& wanted) {
+  return {.machine = coordinator.options(),
+          .devices = coordinator.devices().size(),
+          .has_earlier = wanted.checkpoint || coordinator.ranks() != nullptr};
+}
+
+/// Returns how values are kept. A table gets what chunks leave, but no more than a source without
+/// equal elements takes.
+distincts::Keeping keeping_for(const PassFacts& facts, const Source& source,
+                               const DistinctOptions& options) {
+  using distincts::Bitmap, distincts::Place;
   check(options);
-  if (options.estimate) return 0;
+  if (options.estimate) return {};
   const ElementType type = source.element();
   double values = 0x1p60;  // more than any memory holds
   if (!source.is_produced())
@@ -43,47 +61,50 @@ std::size_t most_table_bytes(const Options& machine, std::size_t devices, bool h
   values = std::min(values, std::exp2(8 * size_of(type)));
   const double needed = distincts::table_bytes_for(values, options.counts != 0);
   const std::size_t limit =
-      (machine.memory_bytes != 0 ? machine.memory_bytes : available_host_bytes() / 2) / devices;
-  // With a checkpoint or ranks, there is a second table of what was found before.
-  const std::size_t tables = wanted.checkpoint || has_ranks ? 2 : 1;
-  const std::size_t most = distincts::table_within(limit / tables);
-  return needed < static_cast<double>(most) ? static_cast<std::size_t>(needed) : most;
-}
-
-std::size_t most_table_bytes(const Coordinator& coordinator, const Source& source,
-                             const DistinctOptions& options, const PassOptions& wanted) {
-  return most_table_bytes(coordinator.options(), coordinator.devices().size(),
-                          coordinator.ranks() != nullptr, source, options, wanted);
+      (facts.machine.memory_bytes != 0 ? facts.machine.memory_bytes : available_host_bytes() / 2) /
+      facts.devices;
+  // There is a second table of what was found before.
+  const std::size_t most = distincts::table_within(limit / (facts.has_earlier ? 2 : 1));
+  const std::size_t table_bytes =
+      needed < static_cast<double>(most) ? static_cast<std::size_t>(needed) : most;
+  const bool only_counts =
+      options.counts == 0 && !facts.has_earlier && !facts.is_part && facts.devices == 1;
+  if (!only_counts) return {table_bytes, Place::host};
+  return {table_bytes,
+          size_of(type) == 4 && table_bytes > Bitmap::bytes ? Place::bitmap : Place::device};
 }
 
 }  // namespace
 
 Result<Distinct> distinct(Coordinator& coordinator, const Source& source,
                           const DistinctOptions& options, const PassOptions& wanted) {
-  const std::size_t bytes = most_table_bytes(coordinator, source, options, wanted);
+  const auto keeping = keeping_for(facts_of(coordinator, wanted), source, options);
   return visit(source.element(), [&]<class T>(std::type_identity<T>) {
-    return fold(coordinator, distincts::FindDistinct<T>(options, bytes), source, wanted);
+    return fold(coordinator, distincts::FindDistinct<T>(options, keeping), source, wanted);
   });
 }
 
 std::size_t distinct_table_bytes(const Options& machine, const Source& source,
                                  const DistinctOptions& options, const PassOptions& wanted) {
-  return most_table_bytes(machine, 1, machine.ranks != nullptr, source, options, wanted);
+  const auto [table_bytes, place] = keeping_for(facts_of(machine, wanted), source, options);
+  return place == distincts::Place::bitmap ? distincts::Bitmap::bytes : table_bytes;
 }
 
 Stats dry_run_distinct(const Options& machine, DeviceKind device, const Source& source,
                        const DistinctOptions& options, const PassOptions& wanted) {
-  const std::size_t bytes = distinct_table_bytes(machine, source, options, wanted);
+  const auto keeping = keeping_for(facts_of(machine, wanted), source, options);
   return dry_run_passes(machine, device, source, wanted, 1,
-                        distincts::host_bytes_for(source.element(), options, bytes));
+                        distincts::host_bytes_for(source.element(), options, keeping));
 }
 
 Result<PartialResult<Distinct>> collect_distinct(Coordinator& coordinator, const Source& section,
                                                  const DistinctOptions& options,
                                                  const PassOptions& wanted) {
-  const std::size_t bytes = most_table_bytes(coordinator, section, options, wanted);
+  PassFacts facts = facts_of(coordinator, wanted);
+  facts.is_part = true;
+  const auto keeping = keeping_for(facts, section, options);
   return visit(section.element(), [&]<class T>(std::type_identity<T>) {
-    return collect(coordinator, distincts::FindDistinct<T>(options, bytes), section, wanted);
+    return collect(coordinator, distincts::FindDistinct<T>(options, keeping), section, wanted);
   });
 }
 
@@ -91,7 +112,7 @@ PartialResult<Distinct> load_distinct(ElementType type, const DistinctOptions& o
                                       std::span<const std::byte> saved) {
   check(options);
   return visit(type, [&]<class T>(std::type_identity<T>) {
-    return load_part(distincts::FindDistinct<T>(options, distincts::Table::no_limit), saved);
+    return load_part(distincts::FindDistinct<T>(options, {distincts::Table::no_limit}), saved);
   });
 }
 

@@ -83,24 +83,43 @@ Error no_room(const Table& table, double estimate) {
 
 }  // namespace
 
-HostBytes host_bytes_for(ElementType type, const DistinctOptions& options,
-                         std::size_t table_bytes) {
+HostBytes host_bytes_for(ElementType type, const DistinctOptions& options, const Keeping& keeping) {
   const std::size_t frequent_bytes =
       options.counts * (2 * sizeof(FrequentValue) + sizeof(DistinctValue));
-  return {.fixed = table_bytes + frequent_bytes, .per_lane = lane_bytes(type)};
+  const std::size_t kept_bytes =
+      keeping.place == Place::bitmap ? Bitmap::bytes : keeping.table_bytes;
+  return {.fixed = kept_bytes + frequent_bytes, .per_lane = lane_bytes(type)};
+}
+
+template <IsElement T>
+std::unique_ptr<Finder> FindDistinct<T>::make_finder(Stream& stream, FoundDistinct& found) const {
+  const bool on_host = stream.kind() == DeviceKind::cpu;
+  if (keeping_.place == Place::bitmap) {
+    const auto bitmap = bitmaps_->lend([&] { return std::make_shared<Bitmap>(stream); });
+    found.counted = bitmap;
+    if (bitmap->has_memory()) {
+      return on_host ? make_cpu_marker(type, *bitmap) : make_cuda_marker(type, *bitmap, stream);
+    }
+  }
+  if (!options_.estimate) {
+    found.table =
+        tables_->lend([&] { return std::make_shared<Table>(keeping_.table_bytes, has_counts()); });
+  }
+  Table* const table = found.table.get();
+  if (sizeof(T) <= 2) return make_small_finder(type, table, stream);
+  if (on_host) return make_cpu_finder(type, table);
+  CountedValues* left = nullptr;
+  if (keeping_.place == Place::device) {
+    found.counted = left_values_->lend(make_cuda_left_values);
+    left = found.counted.get();
+  }
+  return make_cuda_finder(type, table, left, stream);
 }
 
 template <IsElement T>
 OpaquePartial FindDistinct<T>::make_partial(Stream& stream) const {
   auto found = std::make_unique<FoundDistinct>();
-  if (!options_.estimate) found->table = tables_->lend(table_bytes_, has_counts());
-  Table* const table = found->table.get();
-  if (sizeof(T) <= 2)
-    found->finder = make_small_finder(type, table, stream);
-  else if (stream.kind() == DeviceKind::cpu)
-    found->finder = make_cpu_finder(type, table);
-  else
-    found->finder = make_cuda_finder(type, table, stream);
+  found->finder = make_finder(stream, *found);
   return found;
 }
 
@@ -124,7 +143,9 @@ void FindDistinct<T>::finish(Stream& stream, std::span<Partial> partials) const 
 template <IsElement T>
 void FindDistinct<T>::merge(Partial& total, Partial& part) const {
   if (!part) return;
-  tables_->end();  // the lanes of another pass begin with an empty table
+  tables_->end();  // the lanes of another pass begin with nothing
+  bitmaps_->end();
+  left_values_->end();
   if (!total) {
     total = std::move(part);
     return;
@@ -154,13 +175,12 @@ Distinct FindDistinct<T>::result(Partial total) const {
                   .count = found.elements,
                   .nan = seen.nan};
   if (options_.estimate) return result;
-  if (!found.table) {
-    result.distinct = 0;
-    return result;
+  std::uint64_t distinct = zero_values + nan_values;
+  if (found.counted) distinct += found.counted->size();
+  if (found.table) {
+    if (found.table->is_full()) throw no_room(*found.table, result.estimate);
+    distinct += found.table->size();
   }
-  const Table& table = *found.table;
-  if (table.is_full()) throw no_room(table, result.estimate);
-  const std::uint64_t distinct = table.size() + zero_values + nan_values;
   result.distinct = distinct;
   if (!is_likely(static_cast<double>(distinct), result.estimate)) {
     throw Error(ErrorKind::internal, std::to_string(distinct) +
@@ -171,7 +191,7 @@ Distinct FindDistinct<T>::result(Partial total) const {
   FrequentValues<T> frequent(options_.counts);
   frequent.add_zero(seen.zeros);
   frequent.add_nan(seen.nan);
-  table.for_each([&](const Entry& entry) { frequent.add(entry); });
+  if (found.table) found.table->for_each([&](const Entry& entry) { frequent.add(entry); });
   if (frequent.elements() != found.elements) {
     throw Error(ErrorKind::internal, "the counts of all values are " +
                                          std::to_string(frequent.elements()) + " together, of " +
@@ -226,12 +246,14 @@ void FindDistinct<T>::load(std::span<const std::byte> in, Partial& total) const 
   require_possible(is_full == 0 || (is_full == 1 && !options_.estimate));
   if (options_.estimate || is_full != 0) {
     require_possible(*found, nullptr, has_counts());
-    if (!options_.estimate) found->table = std::make_shared<Table>(table_bytes_, has_counts());
+    if (!options_.estimate)
+      found->table = std::make_shared<Table>(keeping_.table_bytes, has_counts());
     if (is_full != 0) found->table->give_up();
   } else {
     const std::vector<Entry> entries = take_entries<T>(bytes, has_counts());
     require_possible(*found, &entries, has_counts());
-    found->table = std::make_shared<Table>(table_bytes_, has_counts());
+    found->table = std::make_shared<Table>(keeping_.table_bytes, has_counts());
+    found->table->reserve(entries.size());
     found->table->add_ascending(entries);
   }
   bytes.require_end();

@@ -12,14 +12,12 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "distinct/finder.hpp"
 
 namespace ooc::detail::distincts {
-
-/// Returns the host memory of a pass whose table takes so many bytes.
-HostBytes host_bytes_for(ElementType type, const DistinctOptions& options, std::size_t table_bytes);
 
 /// Host memory for chunks and a lane, which no table gets (bytes).
 constexpr std::size_t beside_table = std::size_t{1} << 21;
@@ -37,30 +35,51 @@ constexpr std::size_t table_within(std::size_t limit) {
 
 /// The findings of a lane, of several of them, or of a loaded part.
 struct FoundDistinct final : OpaqueState {
-  std::shared_ptr<Table> table{};    // lanes of a pass share it; null if there is an estimate only
-  std::unique_ptr<Finder> finder{};  // of a lane, until it finishes
+  std::shared_ptr<Table> table{};            // lanes of a pass share it; null if there is none
+  std::shared_ptr<CountedValues> counted{};  // the same: values that are in no table of the host
+  std::unique_ptr<Finder> finder{};          // of a lane, until it finishes
   Seen seen{};
   std::uint64_t elements = 0;
 };
 
-/// Lends the table of a pass to its lanes, until their findings are merged.
-class TableLender {
+/// Lends a T to the lanes of a pass, until their findings are merged.
+template <class T>
+class Lender {
  public:
-  std::shared_ptr<Table> lend(std::size_t most_bytes, bool has_counts) {
+  /// Calls make() for the first lane, which returns a std::shared_ptr<T>.
+  template <class Make>
+  std::shared_ptr<T> lend(const Make& make) {
     const std::scoped_lock lock(mutex_);
-    std::shared_ptr<Table> table = table_.lock();
-    if (!table) table_ = table = std::make_shared<Table>(most_bytes, has_counts);
-    return table;
+    std::shared_ptr<T> lent = lent_.lock();
+    if (!lent) lent_ = lent = make();
+    return lent;
   }
   void end() {
     const std::scoped_lock lock(mutex_);
-    table_.reset();
+    lent_.reset();
   }
 
  private:
   std::mutex mutex_{};
-  std::weak_ptr<Table> table_{};
+  std::weak_ptr<T> lent_{};
 };
+
+/// Where the values are at the end of a pass.
+enum class Place {
+  host,    ///< in a table on the host, from which they are saved, or merged with others
+  device,  ///< in the memory of the only device, where they are counted; in a table on the host if
+           ///< that has too little
+  bitmap,  ///< the same, marked in a bitmap: for types of four bytes
+};
+
+/// How values are kept while they are counted.
+struct Keeping {
+  std::size_t table_bytes = 0;  // the most that a table on the host may take
+  Place place = Place::host;
+};
+
+/// Returns the host memory of a pass.
+HostBytes host_bytes_for(ElementType type, const DistinctOptions& options, const Keeping& keeping);
 
 /// The operator of distinct().
 template <IsElement T>
@@ -72,9 +91,8 @@ class FindDistinct {
   static constexpr bool same_bits_everywhere = true;
   static constexpr std::string_view partial_name = "ooc.distinct/1";
 
-  /// `table_bytes`: the most that a table may take.
-  FindDistinct(const DistinctOptions& options, std::size_t table_bytes)
-      : options_(options), table_bytes_(table_bytes) {}
+  FindDistinct(const DistinctOptions& options, const Keeping& keeping)
+      : options_(options), keeping_(keeping) {}
 
   Partial make_partial(Stream& stream) const;
   void consume(Stream& stream, DeviceChunk<const T> in, Partial& partial) const;
@@ -88,16 +106,19 @@ class FindDistinct {
   void save(const Partial& total, std::vector<std::byte>& out) const;
   void load(std::span<const std::byte> in, Partial& total) const;
   std::uint64_t records_in(const Partial& total) const;
-  HostBytes host_bytes() const { return host_bytes_for(type, options_, table_bytes_); }
+  HostBytes host_bytes() const { return host_bytes_for(type, options_, keeping_); }
 
  private:
   static constexpr ElementType type = element_type_of<T>();
 
   bool has_counts() const { return options_.counts != 0; }
+  std::unique_ptr<Finder> make_finder(Stream& stream, FoundDistinct& found) const;
 
   DistinctOptions options_;
-  std::size_t table_bytes_;
-  std::shared_ptr<TableLender> tables_ = std::make_shared<TableLender>();
+  Keeping keeping_;
+  std::shared_ptr<Lender<Table>> tables_ = std::make_shared<Lender<Table>>();
+  std::shared_ptr<Lender<Bitmap>> bitmaps_ = std::make_shared<Lender<Bitmap>>();
+  std::shared_ptr<Lender<CountedValues>> left_values_ = std::make_shared<Lender<CountedValues>>();
 };
 
 }  // namespace ooc::detail::distincts

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -71,6 +72,26 @@ void Table::add(std::span<const Entry> entries) {
   }
 }
 
+void Table::reserve(std::uint64_t values) {
+  const double each = static_cast<double>(values) / sections;
+  const auto most = static_cast<std::size_t>(each + 6 * std::sqrt(each));
+  try {
+    for (Section& section : sections_) {
+      const std::scoped_lock lock(section.mutex);
+      const std::size_t capacity = (section.used + most) / 7 * 10 + 10;
+      if (!is_full_ && capacity > section.capacity) grow(section, capacity);
+    }
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::memory) throw;
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+bool Table::has_room(Section& section, std::size_t entries) const {
+  const std::scoped_lock lock(section.mutex);
+  return !is_crowded(section.used + entries, section.capacity);
+}
+
 void Table::add_ascending(std::span<const Entry> entries) {
   constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15;  // of 2^64
   std::vector<Entry> spread;
@@ -78,6 +99,11 @@ void Table::add_ascending(std::span<const Entry> entries) {
     const std::size_t section = section_of(hash_of(entries.front().bits));
     std::size_t count = 1;
     while (count < entries.size() && section_of(hash_of(entries[count].bits)) == section) ++count;
+    if (has_room(sections_[section], count)) {
+      add(entries.first(count));
+      entries = entries.subspan(count);
+      continue;
+    }
     const std::size_t size = std::bit_ceil(std::max<std::size_t>(count, 2));
     const std::size_t step =
         golden_ratio >> std::countl_zero(size - 1) | 1;  // odd: meets each once
@@ -101,7 +127,10 @@ void Table::add_to(Section& section, std::span<const Entry> entries,
     }
   }
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (is_crowded(section.used, section.capacity)) grow(section);
+    if (is_crowded(section.used, section.capacity)) {
+      constexpr std::size_t least = 16;
+      grow(section, std::max(2 * section.capacity, least));
+    }
     insert(section, entries[i], hashes[i]);
   }
 }
@@ -122,10 +151,9 @@ void Table::insert(Section& section, const Entry& entry, std::uint64_t hash) con
   if (has_counts()) slot[1] += entry.count;
 }
 
-void Table::grow(Section& section) {
-  constexpr std::size_t least = 16;
+void Table::grow(Section& section, std::size_t capacity) {
   Section larger;
-  larger.capacity = std::max(2 * section.capacity, least);
+  larger.capacity = capacity;
   larger.slots = Buffer(memory_, larger.capacity * slot_bytes());
   for_each_in(section, [&](const Entry& entry) { insert(larger, entry, hash_of(entry.bits)); });
   section.slots = std::move(larger.slots);

@@ -52,9 +52,13 @@ class Table {
   /// loses all it has. Any thread.
   void add(std::span<const Entry> entries);
 
-  /// Adds entries in the order of their hashes, or nearly so. In that order all would lie in the
-  /// first slots of a section that grows, and it would take a time that is quadratic in their
-  /// number. So they are added in an order in which any number of them is spread evenly.
+  /// Makes room for so many more values, if there is memory for it. Any thread.
+  void reserve(std::uint64_t values);
+
+  /// Adds entries in the order of their hashes, or nearly so, fastest after reserve(). In that
+  /// order all would lie in the first slots of a section that grows, and it would take a time that
+  /// is quadratic in their number. So what there is no room for is added in an order in which any
+  /// number of entries is spread evenly.
   void add_ascending(std::span<const Entry> entries);
 
   /// Adds all entries of another table, and empties it.
@@ -100,7 +104,8 @@ class Table {
   void add_to(Section& section, std::span<const Entry> entries,
               std::span<const std::uint64_t> hashes);
   void insert(Section& section, const Entry& entry, std::uint64_t hash) const;
-  void grow(Section& section);
+  void grow(Section& section, std::size_t capacity);
+  bool has_room(Section& section, std::size_t entries) const;
 
   SlotMemory slot_memory_{};
   MeteredMemory memory_{slot_memory_, "memory"};

@@ -102,6 +102,23 @@ class DistinctTest : public testing::TestWithParam<DeviceKind>, protected test::
     return distinct(coordinator, source, options, wanted);
   }
 
+  /// Expects of a bitmap what a table finds, twice.
+  template <class T>
+  static void expect_marked(Coordinator& coordinator, const Source& source) {
+    if constexpr (sizeof(T) == 4) {
+      SCOPED_TRACE("in a bitmap");
+      const distincts::FindDistinct<T> find({}, {.place = distincts::Place::bitmap});
+      const Distinct found = distinct(coordinator, source).value;
+      for (int pass = 0; pass < 2; ++pass) {
+        const Distinct marked = fold(coordinator, find, source).value;
+        EXPECT_EQ(marked.distinct, found.distinct);
+        EXPECT_EQ(marked.nan, found.nan);
+        EXPECT_EQ(marked.count, found.count);
+        EXPECT_EQ(marked.estimate, found.estimate);
+      }
+    }
+  }
+
   /// Expects what a map finds, with and without counts, and that the check agrees.
   template <class T>
   void expect_found(const std::vector<T>& values) {
@@ -114,6 +131,7 @@ class DistinctTest : public testing::TestWithParam<DeviceKind>, protected test::
       expect_counted(found, values, counts);
       verify_distinct(coordinator, source, options, found);
     }
+    expect_marked<T>(coordinator, source);
     const DistinctOptions options{.estimate = true};
     const Distinct estimated = distinct(coordinator, source, options).value;
     EXPECT_EQ(estimated.estimate, distinct(coordinator, source).value.estimate);
@@ -213,17 +231,23 @@ TEST_P(DistinctTest, TooManyForTheMemoryAreRefused) {
   const std::vector<std::uint64_t> values = test::random_bits<std::uint64_t>(500'000);
   const Source source = source_of(values);
   const Options run{.memory_bytes = 2 * MiB};
+  const DistinctOptions options{.counts = 1};
   try {
-    (void)find(source, {}, run);
+    (void)find(source, options, run);
     ADD_FAILURE() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::memory);
     ASSERT_EQ(error.details().remedies.size(), 2u);
     const Remedy& remedy = error.details().remedies.front();
     EXPECT_EQ(remedy.setting, "Options::memory_bytes");
-    expect_counted(find(source, {}, {.memory_bytes = std::stoull(remedy.value)}).value, values, 0);
+    const Options enough{.memory_bytes = std::stoull(remedy.value)};
+    expect_counted(find(source, options, enough).value, values, 1);
   }
-  expect_error(ErrorKind::memory, "distinct values", [&] { find(source, {.counts = 1}, run); });
+  if (GetParam() == DeviceKind::cpu) {
+    expect_error(ErrorKind::memory, "distinct values", [&] { find(source, {}, run); });
+  } else {  // they stay in the memory of the GPU
+    expect_counted(find(source, {}, run).value, values, 0);
+  }
   EXPECT_NEAR(find(source, {.estimate = true}, run).value.estimate, 5e5, 3e4);
   const std::vector<std::uint64_t> few(500'000, 3);
   expect_counted(find(source_of(few), {.counts = 2}, run).value, few, 2);
@@ -285,7 +309,7 @@ TEST_P(DistinctTest, PartialsThatAreDiscardedLeaveNothing) {
   const auto device = make_device(GetParam());
   device->bind_to_thread();
   const auto stream = device->make_stream();
-  const distincts::FindDistinct<double> find({.counts = 9}, MiB);
+  const distincts::FindDistinct<double> find({.counts = 9}, {MiB});
   const std::vector<double> values{1, 2, 2};
   const Buffer data(device->device_memory(), sizeof(double) * values.size());
   stream->copy(data.data(), values.data(), data.size());
