@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """Compares ooc-run quantile with numpy.quantile of the values as float64, to the bit."""
 
+import os
+import re
 import struct
+import xml.etree.ElementTree
 
 from cli_support import CliTest, main
 
@@ -134,6 +137,49 @@ class QuantileTest(CliTest):
                                r"  1         +1,000,000\n")
         table = self.succeed("quantile", "x.i32", "--q", "0.5,0.6", "--tsv").stdout
         self.assertEqual(table, "q\tvalue\n0.5\t3\n0.6\t3.4\n")
+
+    def test_draws_the_distribution(self):
+        self.write("x.u16", np.arange(1001, dtype="u2"))
+        self.write("x.f32", np.zeros(9, "f4"))
+        words = ["quantile", "x.u16", "--q", "0.5,0.9"]
+        without = self.json(*words)["result"]
+        self.assertEqual(self.json(*words, "--plot", "x.svg", "--title", "A & B", "--xlabel", "m",
+                                   "--verify")["result"], {**without, "verified": True})
+        picture = xml.etree.ElementTree.parse(self.path("x.svg"))
+        texts = [element.text for element in picture.iter() if element.text]
+        for text in "A & B", "m", "fraction", "q 0.5: 500", "q 0.9: 900":
+            self.assertIn(text, texts)
+        self.assertIn("the fraction of values up to each; 103 quantiles exact, those that were "
+                      "asked for are marked", texts)
+        (curve,) = [element.get("d") for element in picture.iter()
+                    if element.get("class") == "curve"]
+        steps = [tuple(map(float, step)) for step in re.findall(r"H([\d.]+)V([\d.]+)", curve)]
+        self.assertEqual(len(steps), 103)
+        # Of evenly spaced values the curve is a straight line, but for roundings to 0.1 pixels.
+        (left, bottom), (right, top) = steps[0], steps[-1]
+        for x, y in steps:
+            self.assertAlmostEqual((x - left) / (right - left), (bottom - y) / (bottom - top),
+                                   delta=0.001)
+        marks = [(float(mark.get("cx")), float(mark.get("cy"))) for mark in picture.iter()
+                 if mark.get("class") == "mark"]
+        self.assertEqual(len(marks), 2)
+        self.assertTrue(set(marks) <= set(steps))
+        self.check_error(6, *words, "--plot", "x.svg")  # it is there
+        plan = self.json("quantile", "x.f32", "--plot", "y.svg", "--explain")["result"]["plan"]
+        self.assertEqual(plan["passes"], 2)
+        self.succeed(*words, "--plot", "x.svg", "--force", "--tsv")
+
+    def test_draws_what_is_finite(self):
+        self.write("x.f64", np.array([-np.inf, 1, 2, 3, np.inf]))
+        self.succeed("quantile", "x.f64", "--method", "lower", "--plot", "x.svg")
+        with open(self.path("x.svg")) as file:
+            self.assertEqual(file.read().count('class="mark"'), 3)
+        self.write("same.f64", np.full(9, -1e300))
+        self.succeed("quantile", "same.f64", "--plot", "same.svg")
+        self.write("nan.f32", np.full(9, np.nan, "f4"))
+        done = self.succeed("quantile", "nan.f32", "--plot", "nan.svg")
+        self.assertIn("no picture: no quantile is finite", done.stderr)
+        self.assertFalse(os.path.exists(self.path("nan.svg")))
 
     def test_explains_its_passes(self):
         self.write("x.f64", np.zeros(1000))

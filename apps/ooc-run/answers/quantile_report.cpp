@@ -85,6 +85,26 @@ Document tsv(const ooc::Quantiles& found) {
   return document;
 }
 
+ooc::QuantileOptions with_curve(ooc::QuantileOptions options) {
+  constexpr std::size_t intervals = 100;  // types of four bytes still take two passes
+  const std::size_t most = ooc::max_quantiles - options.q.size();
+  for (std::size_t i = 0; i <= intervals && i < most; ++i) {
+    options.q.push_back(static_cast<double>(i) / intervals);
+  }
+  return options;
+}
+
+std::vector<DistributionPoint> points_of(std::span<const ooc::Quantile> quantiles) {
+  std::vector<DistributionPoint> points;
+  for (const ooc::Quantile& each : quantiles) {
+    if (!each.value.has_value()) continue;
+    const double value = each.value.value();
+    if (std::isfinite(value)) points.push_back({value, each.q});
+  }
+  std::ranges::stable_sort(points, {}, &DistributionPoint::q);
+  return points;
+}
+
 std::string why_nan(const ooc::Quantiles& found, const ooc::QuantileOptions& options) {
   if (found.nan != 0 && options.nan == ooc::NanPolicy::propagate) {
     return fmt::format("{} NaN, and so are the quantiles; --nan omit leaves NaN out",

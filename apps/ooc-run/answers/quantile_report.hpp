@@ -1,8 +1,11 @@
 #pragma once
 
 #include <ooc/quantile.hpp>
+#include <span>
 #include <string>
+#include <vector>
 
+#include "draw/distribution_plot.hpp"
 #include "result/document.hpp"
 #include "result/report.hpp"
 
@@ -23,6 +26,13 @@ std::string rows_of(const ooc::Quantiles& found, ooc::ElementType type);
 
 /// Returns the quantiles as a table with tabs: q and value.
 Document tsv(const ooc::Quantiles& found);
+
+/// Returns the options with more quantiles behind those asked for, evenly spaced: the curve of a
+/// picture.
+ooc::QuantileOptions with_curve(ooc::QuantileOptions options);
+
+/// Returns the quantiles that a picture can show, which are finite, with rising q.
+std::vector<DistributionPoint> points_of(std::span<const ooc::Quantile> quantiles);
 
 /// Returns a warning that says why quantiles are NaN, or why there are none. Empty otherwise.
 std::string why_nan(const ooc::Quantiles& found, const ooc::QuantileOptions& options);

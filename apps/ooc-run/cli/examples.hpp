@@ -20,7 +20,7 @@ inline constexpr std::array<std::string_view, 3> reduce_examples{
 inline constexpr std::array<std::string_view, 3> quantile_examples{
     "ooc-run quantile test.f32    # made by: ooc-run gen -o test.f32 --size 1G",
     "ooc-run quantile --q 0.01,0.5,0.99 --method lower --tsv test.f32",
-    "ooc-run quantile --nan omit --verify --json test.f32 test.f32",
+    "ooc-run quantile --nan omit --verify --plot distribution.svg test.f32",
 };
 inline constexpr std::array<std::string_view, 3> top_examples{
     "ooc-run top test.f32    # made by: ooc-run gen -o test.f32 --size 1G",

@@ -58,10 +58,11 @@ constexpr std::array all_commands{
             "bytes two, eight bytes four (more for many quantiles at once); a GPU keeps what\n"
             "fits its memory. The methods are those of numpy.quantile. lower, higher, nearest\n"
             "and inverted_cdf give a value of the data: of integers, all digits. A NaN makes\n"
-            "all quantiles NaN, as in NumPy, unless --nan omit leaves it out. Several files\n"
-            "are one dataset. --verify reads the data once more and counts what is below and\n"
-            "equal to each value found: an independent, slower method. Each pass of a --shard\n"
-            "is a round of its own: merge -o joins its parts for --after in the next one."},
+            "all quantiles NaN, as in NumPy, unless --nan omit leaves it out. --plot draws\n"
+            "the distribution, by all percentiles. Several files are one dataset. --verify\n"
+            "reads the data once more and counts what is below and equal to each value\n"
+            "found: an independent, slower method. Each pass of a --shard is a round of its\n"
+            "own: merge -o joins its parts for --after in the next one."},
     Command{"top", "FILE... [options]", "largest or smallest values, and their places",
             FileWords::some, top_examples,
             "Finds the k largest values, or the smallest, and the index of each, in one pass:\n"
@@ -76,9 +77,10 @@ constexpr std::array all_commands{
             "value, and -0 equals +0. --counts N also finds the N most frequent values: of\n"
             "equal counts the smaller value comes first, and NaN last. Values of four and\n"
             "eight bytes are kept in a table in memory, 12 to 24 bytes for each, twice as\n"
-            "many with --counts. If it has no room for all, the run ends with an error that\n"
-            "tells how many there are about. --estimate finds that number in little memory,\n"
-            "by HyperLogLog with a standard error of 0.81 %. Several files are one dataset.\n"
+            "many with --counts; for those of four bytes 512 MiB suffice without. If there\n"
+            "is no room for all, the run ends with an error that tells how many there are\n"
+            "about. --estimate finds that number in little memory, by HyperLogLog with a\n"
+            "standard error of 0.81 %. Several files are one dataset.\n"
             "--verify reads the data once more and counts in ordinary maps, or several times\n"
             "if these do not fit in memory: an independent, slower method."},
     Command{"hist2d", "FILE | X Y [options]", "counts of pairs of numbers, in cells",

@@ -105,6 +105,7 @@ ReduceRequest read_reduce(const Arguments& arguments) {
 QuantileRequest read_quantile(const Arguments& arguments) {
   QuantileRequest request{.run = read_run_settings(arguments),
                           .quantile = read_quantiles(arguments),
+                          .picture = read_picture_style(arguments),
                           .table = arguments.has("tsv"),
                           .shard = read_shard(arguments)};
   request.run.format.by_columns = true;  // quantiles do not depend on the order of elements

@@ -58,6 +58,7 @@ struct ReduceRequest {
 struct QuantileRequest {
   RunSettings run;
   ooc::QuantileOptions quantile;
+  PictureStyle picture{};
   bool table = false;  // with tabs, instead of text
   std::optional<Shard> shard{};
 };
