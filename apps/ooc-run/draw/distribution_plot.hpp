@@ -10,7 +10,7 @@ struct DistributionPoint {
   double value, q;
 };
 
-/// What a picture of a distribution shows.
+/// The contents of a picture of a distribution.
 struct DistributionPlot {
   std::string title;
   std::string value_title = "value";           // of the axis of values

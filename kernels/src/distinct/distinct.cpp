@@ -29,7 +29,7 @@ void check(const DistinctOptions& options) {
   }
 }
 
-/// What a pass runs with.
+/// The machine, and whether the values of a pass are needed behind it.
 struct PassFacts {
   const Options& machine;
   std::size_t devices = 1;

@@ -51,7 +51,7 @@ TEST_P(BitmapTest, AreMarkedInABitmapWhereATableWouldBeLarger) {
   EXPECT_NE(bytes_of(ElementType::u4, {.counts = 1}), bitmap);
   EXPECT_EQ(bytes_of(ElementType::u4, {.estimate = true}), 0u);
   EXPECT_LT(bytes_of(ElementType::u4, {}, {.memory_bytes = 600 * MiB}), bitmap);
-  // What is saved or merged has to be in a table.
+  // Values that are saved or merged have to be in a table.
   EXPECT_GT(bytes_of(ElementType::u4, {}, {}, {.checkpoint = {.file = "some.ckpt"}}), bitmap);
   std::fstream(path, std::ios::in | std::ios::out).seekp(99 * 4) << "four";
   const Source source = open(path, {.type = DType{ElementType::u4}});
