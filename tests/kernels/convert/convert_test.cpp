@@ -18,12 +18,12 @@
 #include "io/expect_error.hpp"
 #include "support/all_types.hpp"
 #include "support/devices.hpp"
+#include "support/npy_header.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc::detail {
 namespace {
 
-constexpr std::size_t npy_header_bytes = 4096;
 constexpr std::size_t several_tiles = 3 * tile_elements + 1234;  // the last tile is not full
 
 using Bytes = std::vector<std::byte>;
@@ -50,7 +50,7 @@ Bytes swapped(Bytes bytes, ElementType type) {
 Bytes data_in(const std::filesystem::path& path) {
   const std::string text = test::read_whole(path);
   const auto bytes = std::as_bytes(std::span(text));
-  return {bytes.begin() + (path.extension() == ".npy" ? npy_header_bytes : 0), bytes.end()};
+  return {bytes.begin() + (path.extension() == ".npy" ? test::npy_header_bytes : 0), bytes.end()};
 }
 
 /// The expected elements, by loops that values_test.cpp has verified.

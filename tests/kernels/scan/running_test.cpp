@@ -19,13 +19,12 @@
 #include "io/expect_error.hpp"
 #include "support/all_types.hpp"
 #include "support/devices.hpp"
+#include "support/npy_header.hpp"
 #include "support/temp_dir.hpp"
 #include "support/values_file.hpp"
 
 namespace ooc::detail {
 namespace {
-
-constexpr std::size_t npy_header_bytes = 4096;
 
 template <class T>
 std::string as_bytes(const std::vector<T>& values) {
@@ -220,7 +219,7 @@ TEST_P(RunningTest, WritesOneDimensionOfTheSourcesOrder) {
   EXPECT_EQ(std::vector(found.shape().begin(), found.shape().end()),
             std::vector<std::uint64_t>{24'000});
   EXPECT_EQ(found.type(), DType{ElementType::i8});
-  EXPECT_TRUE(test::read_whole(target.path).substr(npy_header_bytes) == expected(values, {}));
+  EXPECT_TRUE(test::read_whole(target.path).substr(test::npy_header_bytes) == expected(values, {}));
   verify_running(scans, source, found);
 }
 

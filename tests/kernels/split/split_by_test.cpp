@@ -14,12 +14,11 @@
 #include "io/expect_error.hpp"
 #include "support/all_types.hpp"
 #include "support/devices.hpp"
+#include "support/npy_header.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc::detail {
 namespace {
-
-constexpr std::size_t npy_header_bytes = 4096;
 
 class SplitByTest : public testing::TestWithParam<DeviceKind> {
  protected:
@@ -143,7 +142,7 @@ TEST_P(SplitByTest, KeepsTheShapeOfRowsAndTheByteOrder) {
   EXPECT_EQ(std::vector(first.shape().begin(), first.shape().end()),
             (std::vector<std::uint64_t>{counts[0], 2, 2}));
   EXPECT_EQ(first.type(), (DType{ElementType::u2, true}));
-  const std::string data = test::read_whole(to[0].path).substr(npy_header_bytes);
+  const std::string data = test::read_whole(to[0].path).substr(test::npy_header_bytes);
   EXPECT_EQ(data.substr(0, 4), std::string(reinterpret_cast<const char*>(values.data()), 4));
 }
 
