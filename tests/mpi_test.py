@@ -98,6 +98,13 @@ class Answers(MpiTest):
         for name in "run.pftrace", "run.html", "run.svg":
             self.assertEqual(run.stderr.count(f"wrote {name}"), 1, run.stderr)
 
+    def test_find_the_percentiles_of_a_picture(self):
+        words = ["quantile", "wide.f32", "--plot"]
+        run = mpirun(*words, "ranks.svg", "--json")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(json.loads(run.stdout)["result"], self.answer(*words, "one.svg"))
+        self.assertEqual(Path("ranks.svg").read_text(), Path("one.svg").read_text())
+
 
 class Errors(MpiTest):
     def expect(self, code, text, *words, **more):

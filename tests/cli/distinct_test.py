@@ -111,9 +111,9 @@ class DistinctTest(CliTest):
         self.write("x.f64", np.zeros(1000))
         plan = self.json("distinct", "x.f64", "--explain")["result"]["plan"]
         self.assertEqual(plan["passes"], 1)
-        self.assertIn("\n  table ", self.succeed("distinct", "x.f64", "--explain").stdout)
+        self.assertIn("\n  values ", self.succeed("distinct", "x.f64", "--explain").stdout)
         text = self.succeed("distinct", "x.f64", "--explain", "--estimate").stdout
-        self.assertNotIn("\n  table ", text)
+        self.assertNotIn("\n  values ", text)
 
     def test_values_that_do_not_fit(self):
         data = np.arange(1_000_000, dtype="u8")

@@ -4,6 +4,7 @@
 import os
 import re
 import struct
+import sys
 import xml.etree.ElementTree
 
 from cli_support import CliTest, main
@@ -149,8 +150,8 @@ class QuantileTest(CliTest):
         texts = [element.text for element in picture.iter() if element.text]
         for text in "A & B", "m", "fraction", "q 0.5: 500", "q 0.9: 900":
             self.assertIn(text, texts)
-        self.assertIn("the fraction of values up to each; 103 quantiles exact, those that were "
-                      "asked for are marked", texts)
+        self.assertIn("the fraction of values up to each, by 103 exact quantiles; those of the "
+                      "answer are marked", texts)
         (curve,) = [element.get("d") for element in picture.iter()
                     if element.get("class") == "curve"]
         steps = [tuple(map(float, step)) for step in re.findall(r"H([\d.]+)V([\d.]+)", curve)]
@@ -174,8 +175,11 @@ class QuantileTest(CliTest):
         self.succeed("quantile", "x.f64", "--method", "lower", "--plot", "x.svg")
         with open(self.path("x.svg")) as file:
             self.assertEqual(file.read().count('class="mark"'), 3)
-        self.write("same.f64", np.full(9, -1e300))
-        self.succeed("quantile", "same.f64", "--plot", "same.svg")
+        for value in -1e300, sys.float_info.max, 0:
+            self.write("same.f64", np.full(9, value, "f8"))
+            self.succeed("quantile", "same.f64", "--plot", "same.svg", "--force")
+            with open(self.path("same.svg")) as file:
+                self.assertNotRegex(file.read(), "[^a-z](nan|inf)")
         self.write("nan.f32", np.full(9, np.nan, "f4"))
         done = self.succeed("quantile", "nan.f32", "--plot", "nan.svg")
         self.assertIn("no picture: no quantile is finite", done.stderr)

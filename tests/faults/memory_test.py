@@ -60,6 +60,8 @@ class LimitSweep(MemoryTest):
     def sweep(self, kind, least, most):
         while self.run_limited("--version", preexec_fn=limiting(kind, least)).returncode != 0:
             least += max(least // 64, 4 * KIB)
+        if kind == resource.RLIMIT_STACK:
+            least += 8 * KIB  # by up to so much, at random, the kernel lowers the top of a stack
         ratio = (most / least) ** (1 / (LIMITS - 1))
         for words in self.commands():
             codes = {0, MEMORY, DEVICE} if words[0] == "matmul" else {0, MEMORY}

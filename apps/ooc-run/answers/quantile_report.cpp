@@ -86,10 +86,10 @@ Document tsv(const ooc::Quantiles& found) {
 }
 
 ooc::QuantileOptions with_curve(ooc::QuantileOptions options) {
-  constexpr std::size_t intervals = 100;  // types of four bytes still take two passes
-  const std::size_t most = ooc::max_quantiles - options.q.size();
-  for (std::size_t i = 0; i <= intervals && i < most; ++i) {
-    options.q.push_back(static_cast<double>(i) / intervals);
+  constexpr std::size_t percentiles = 101;  // types of four bytes still take two passes
+  const std::size_t count = std::min(percentiles, ooc::max_quantiles - options.q.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    options.q.push_back(count == 1 ? 1 : static_cast<double>(i) / static_cast<double>(count - 1));
   }
   return options;
 }

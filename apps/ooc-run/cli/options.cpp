@@ -77,10 +77,9 @@ constexpr std::array all_commands{
             "value, and -0 equals +0. --counts N also finds the N most frequent values: of\n"
             "equal counts the smaller value comes first, and NaN last. Values of four and\n"
             "eight bytes are kept in a table in memory, 12 to 24 bytes for each, twice as\n"
-            "many with --counts; for those of four bytes 512 MiB suffice without. If there\n"
-            "is no room for all, the run ends with an error that tells how many there are\n"
-            "about. --estimate finds that number in little memory, by HyperLogLog with a\n"
-            "standard error of 0.81 %. Several files are one dataset.\n"
+            "many with --counts. If it has no room for all, the run ends with an error that\n"
+            "tells how many there are about. --estimate finds that number in little memory,\n"
+            "by HyperLogLog with a standard error of 0.81 %. Several files are one dataset.\n"
             "--verify reads the data once more and counts in ordinary maps, or several times\n"
             "if these do not fit in memory: an independent, slower method."},
     Command{"hist2d", "FILE | X Y [options]", "counts of pairs of numbers, in cells",

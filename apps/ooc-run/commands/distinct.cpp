@@ -22,7 +22,7 @@ Outcome explain_it(const RunSettings& settings, const ooc::Source& source,
                                                       {.checkpoint = settings.checkpoint});
   if (bytes != 0) {
     remarks.facts.push_back(
-        {"table", fmt::format("up to {} for the distinct values", format_bytes(bytes))});
+        {"values", fmt::format("up to {} for the distinct ones", format_bytes(bytes))});
   }
   return explain("distinct", settings, source, explanation, remarks);
 }

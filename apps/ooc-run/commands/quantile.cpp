@@ -19,9 +19,8 @@ Outcome run(const QuantileRequest& request, const Interrupt& interrupt) {
                      {.command = "quantile", .quantile = request.quantile}, interrupt);
   }
   const RunSettings& settings = request.run;
-  const bool has_picture = settings.side_files.plot.has_value();
   const ooc::QuantileOptions options =
-      has_picture ? with_curve(request.quantile) : request.quantile;
+      request.has_curve ? with_curve(request.quantile) : request.quantile;
   const ooc::Source source = open_input(settings, interrupt);
   const std::size_t passes = ooc::quantile_passes(source.element(), options);
   if (settings.explain) {
@@ -29,7 +28,9 @@ Outcome run(const QuantileRequest& request, const Interrupt& interrupt) {
     return explain("quantile", settings, source, explanation, remarks_on(explanation, settings));
   }
   std::optional<PictureFile> picture;
-  if (has_picture) picture.emplace(*settings.side_files.plot, settings.side_files.replace);
+  if (settings.side_files.plot) {
+    picture.emplace(*settings.side_files.plot, settings.side_files.replace);
+  }
   Session session(settings, interrupt, quantile_task(source, passes), settings.verify ? 1 : 0);
   session.warn(type_doubt(source, settings.format));
   auto [found, stats] = ooc::quantile(session.coordinator(), source, options, session.pass());

@@ -142,7 +142,7 @@ Explanation explanation_of(const RunSettings& settings, const ooc::Source& secti
   if (question.quantile) return explain_quantile(settings, section, *question.quantile, 1);
   if (question.top) return explain_top(settings, section, *question.top);
   if (question.columns) return explain_columns(settings, section, *question.reduce);
-  if (question.distinct) return explain_distinct(settings, section, *question.distinct);
+  if (question.distinct) return explain_distinct(settings, section, *question.distinct, true);
   if (!question.histogram) return explain_reduce(settings, section, *question.reduce);
   if (!question.reduce) return explain_histogram(settings, section, *question.histogram);
   return explain_summary(settings, section, {*question.reduce, *question.histogram});

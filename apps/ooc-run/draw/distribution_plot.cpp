@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string_view>
 
 #include "cli/sizes.hpp"
@@ -33,7 +34,8 @@ constexpr std::string_view distribution_style =
 ValueAxis axis_over(std::span<const DistributionPoint> curve) {
   const double lower = curve.front().value, upper = curve.back().value;
   const double beside = lower == upper ? std::max(0.5, std::abs(lower) / 100) : 0;
-  return {lower - beside, upper + beside, false};
+  constexpr double most = std::numeric_limits<double>::max();
+  return {std::max(lower - beside, -most), std::min(upper + beside, most), false};
 }
 
 /// Draws the curve as steps. What is between two points lies between both ends of a step.
@@ -63,9 +65,8 @@ std::string plot_distribution(const DistributionPlot& plot) {
   Svg svg(At::width, bottom + At::below_frame, distribution_style);
   svg.text(At::left, At::title, "start", plot.title, "title");
   svg.text(At::left, At::title + At::note, "start",
-           fmt::format("the fraction of values up to each; {} exact{}",
-                       format_count(plot.curve.size(), "quantile"),
-                       plot.marked.empty() ? "" : ", those that were asked for are marked"),
+           fmt::format("the fraction of values up to each, by {}; those of the answer are marked",
+                       format_count(plot.curve.size(), "exact quantile")),
            "note");
   constexpr int most_along = 10, most_up = 10;
   const ValueAxis values = axis_over(plot.curve);

@@ -106,6 +106,7 @@ QuantileRequest read_quantile(const Arguments& arguments) {
   QuantileRequest request{.run = read_run_settings(arguments),
                           .quantile = read_quantiles(arguments),
                           .picture = read_picture_style(arguments),
+                          .has_curve = arguments.has("plot"),
                           .table = arguments.has("tsv"),
                           .shard = read_shard(arguments)};
   request.run.format.by_columns = true;  // quantiles do not depend on the order of elements

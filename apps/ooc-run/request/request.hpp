@@ -59,7 +59,8 @@ struct QuantileRequest {
   RunSettings run;
   ooc::QuantileOptions quantile;
   PictureStyle picture{};
-  bool table = false;  // with tabs, instead of text
+  bool has_curve = false;  // percentiles for a picture, which one of several ranks draws
+  bool table = false;      // with tabs, instead of text
   std::optional<Shard> shard{};
 };
 

@@ -185,13 +185,10 @@ Explanation explain_run(const RunSettings& settings, const Task& task,
 
 Explanation explain_histogram(const RunSettings& settings, const ooc::Source& source,
                               const ooc::HistogramOptions& options) {
-  return with_first_pass(explain_run(settings, histogram_task(source, options),
-                                     [&](ooc::DeviceKind device) {
-                                       return ooc::dry_run_histogram(settings.options, device,
-                                                                     source, options,
-                                                                     wanted_of(settings));
-                                     }),
-                         options);
+  const auto dry_run = [&](ooc::DeviceKind device) {
+    return ooc::dry_run_histogram(settings.options, device, source, options, wanted_of(settings));
+  };
+  return with_first_pass(explain_run(settings, histogram_task(source, options), dry_run), options);
 }
 
 Explanation explain_reduce(const RunSettings& settings, const ooc::Source& source,
@@ -248,9 +245,10 @@ Explanation explain_top(const RunSettings& settings, const ooc::Source& source,
 }
 
 Explanation explain_distinct(const RunSettings& settings, const ooc::Source& source,
-                             const ooc::DistinctOptions& options) {
+                             const ooc::DistinctOptions& options, bool is_part) {
+  const ooc::PassOptions wanted = wanted_of(settings);
   return explain_run(settings, distinct_task(source), [&](ooc::DeviceKind device) {
-    return ooc::dry_run_distinct(settings.options, device, source, options, wanted_of(settings));
+    return ooc::dry_run_distinct(settings.options, device, source, options, wanted, is_part);
   });
 }
 

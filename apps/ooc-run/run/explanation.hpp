@@ -60,7 +60,7 @@ Explanation explain_quantile(const RunSettings& settings, const ooc::Source& sou
 Explanation explain_top(const RunSettings& settings, const ooc::Source& source,
                         const ooc::TopOptions& options);
 Explanation explain_distinct(const RunSettings& settings, const ooc::Source& source,
-                             const ooc::DistinctOptions& options);
+                             const ooc::DistinctOptions& options, bool is_part = false);
 
 /// `passes`: histogram_2d_passes().
 Explanation explain_histogram_2d(const RunSettings& settings, std::span<const ooc::Source> sources,

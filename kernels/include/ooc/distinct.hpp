@@ -51,27 +51,29 @@ struct Distinct {
 /// Values of four and eight bytes are kept in a table, which takes 12 to 24 bytes for each, twice
 /// as many with counts. It takes at most three quarters of Options::memory_bytes or, without that,
 /// of half the available memory. Each stream of a GPU has a table of its own as well, in device
-/// memory. Where a table of four-byte values without counts might be larger, one device marks them
-/// in 512 MiB of its memory instead, unless they are saved or merged with others: in checkpoints,
-/// parts and ranks.
+/// memory. On one device, without counts, checkpoints, parts and ranks, values are only counted:
+/// those of four bytes in 512 MiB of its memory where a table might be larger (not of a stream),
+/// and a GPU that has room does not move its tables to the host.
 ///
 /// The number is also estimated, by HyperLogLog with 2^14 registers, which take 16 KiB. The hash of
 /// a value is the output of SplitMix64 for its bits, zero-extended to 64; the register is the first
 /// 14 bits of that. The estimator is that of Ertl (2017). A number that is more than six standard
 /// errors away from its estimate is an Error(internal).
 ///
-/// Throws Error(usage) for invalid options; `memory` if there are more values than the table may
-/// have, which names their estimated number; and as fold() does.
+/// Throws Error(usage) for invalid options; `memory` if there are more values than there is memory
+/// for, which names their estimated number; and as fold() does.
 [[nodiscard]] OOC_API Result<Distinct> distinct(Coordinator& coordinator, const Source& source,
                                                 const DistinctOptions& options = {},
                                                 const PassOptions& wanted = {});
 
 /// Returns the plan of distinct() for these arguments: how it would read and why, and the number of
-/// bytes. Throws the errors that distinct() would throw before it reads.
+/// bytes. `is_part`: that of collect_distinct(). Throws the errors that both would throw before
+/// they read.
 OOC_API Stats dry_run_distinct(const Options& machine, DeviceKind device, const Source& source,
-                               const DistinctOptions& options = {}, const PassOptions& wanted = {});
+                               const DistinctOptions& options = {}, const PassOptions& wanted = {},
+                               bool is_part = false);
 
-/// Returns the most memory that the table of distinct() may take (bytes), which is part of what
+/// Returns the most memory that the values of distinct() may take (bytes), which is part of what
 /// dry_run_distinct() plans; 0 for an estimate.
 [[nodiscard]] OOC_API std::size_t distinct_table_bytes(const Options& machine, const Source& source,
                                                        const DistinctOptions& options = {},

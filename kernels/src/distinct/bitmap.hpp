@@ -26,8 +26,7 @@ class CountedValues {
 };
 
 /// A bit for each value of four bytes, by its bits (see bits_of()): those of all that were seen are
-/// set. The lanes of a pass share it, in the memory of their device. It takes less than a table
-/// from 2^25 values on, and never grows.
+/// set. The lanes of a pass share it, in the memory of their device. It never grows.
 class Bitmap final : public CountedValues {
  public:
   static constexpr std::size_t bytes = std::size_t{1} << 29;

@@ -84,8 +84,8 @@ __global__ void __launch_bounds__(block_threads)
   add_to_sum(&state->zeros, zeros);
 }
 
-/// Adds the entries of a table to one that has none of them counted, and the number of those that
-/// are new there to `added`, if it is not null.
+/// Adds the entries of a table to one without counts, or without these entries, and the number of
+/// those that are new there to `added`, if it is not null.
 __global__ void __launch_bounds__(block_threads)
     move_entries(DeviceTable from, DeviceTable to, Word* added) {
   const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
@@ -167,9 +167,9 @@ TableMemory larger_table(Stream& stream, const DeviceTable& table, std::size_t s
 /// The values that lanes of a GPU have left in its memory at their end, in one table.
 class CudaLeftValues final : public CountedValues {
  public:
-  /// Takes the values of a lane, for which nothing is enqueued. Returns false if the lane has to
-  /// move them to the host.
-  bool take(Stream& stream, TableMemory& table, std::uint64_t values, Table& host) {
+  /// Takes so many values of a lane, for which nothing is enqueued. `counter`: a word of device
+  /// memory for what is new. Returns false if the lane has to move its values to the host.
+  bool take(Stream& stream, TableMemory& table, std::uint64_t values, Word* counter, Table& host) {
     const std::scoped_lock lock(mutex_);
     if (on_host_) return false;
     if (tables_.empty()) {
@@ -181,13 +181,12 @@ class CudaLeftValues final : public CountedValues {
       move_all(stream, host);
       return false;
     }
-    const Buffer added(stream.temporaries(), sizeof(Word));
-    stream.fill_zero(added.data(), added.size());
+    stream.fill_zero(counter, sizeof(Word));
     move_entries<<<blocks_for(table.table.slots), block_threads, 0, native_of(stream)>>>(
-        table.table, tables_.back().table, added.as<Word>());
+        table.table, tables_.back().table, counter);
     stream.check_launch("the kernel of distinct");
     Word more = 0;
-    stream.copy(&more, added.data(), sizeof(more));
+    stream.copy(&more, counter, sizeof(more));
     stream.synchronize();
     add(more);
     return true;
@@ -252,8 +251,8 @@ class CudaDistinctFinder final : public Finder {
   Seen finish(Stream& stream) override {
     const auto state = read(stream, state_);
     if (memory_.table.slots != 0) {
-      const bool stays =
-          left_ != nullptr && left_->take(stream, memory_, state->values, *host_table_);
+      const bool stays = left_ != nullptr && left_->take(stream, memory_, state->values,
+                                                         state_.as<Word>(), *host_table_);
       if (!stays) move_to_host(stream, memory_.table, state->values, *host_table_);
     }
     return seen_in(*state);
@@ -329,15 +328,15 @@ class CudaDistinctFinder final : public Finder {
 
 }  // namespace
 
-std::shared_ptr<CountedValues> make_cuda_left_values() {
-  return std::make_shared<CudaLeftValues>();
+std::unique_ptr<CountedValues> make_cuda_left_values() {
+  return std::make_unique<CudaLeftValues>();
 }
 
 std::unique_ptr<Finder> make_cuda_finder(ElementType type, Table* table, CountedValues* left,
                                          Stream& stream) {
   return visit(type, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<Finder> {
     if constexpr (sizeof(T) >= 4)
-      return std::make_unique<CudaDistinctFinder<T>>(table, dynamic_cast<CudaLeftValues*>(left),
+      return std::make_unique<CudaDistinctFinder<T>>(table, static_cast<CudaLeftValues*>(left),
                                                      stream);
     else
       throw Error(ErrorKind::internal, "a table for values of " + std::string(name_of(type)));

@@ -9,7 +9,7 @@ std::unique_ptr<Finder> make_cuda_finder(ElementType, Table*, CountedValues*, St
   refuse_cuda();
 }
 
-std::shared_ptr<CountedValues> make_cuda_left_values() {
+std::unique_ptr<CountedValues> make_cuda_left_values() {
   refuse_cuda();
 }
 

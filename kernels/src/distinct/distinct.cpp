@@ -67,11 +67,15 @@ distincts::Keeping keeping_for(const PassFacts& facts, const Source& source,
   const std::size_t most = distincts::table_within(limit / (facts.has_earlier ? 2 : 1));
   const std::size_t table_bytes =
       needed < static_cast<double>(most) ? static_cast<std::size_t>(needed) : most;
-  const bool only_counts =
-      options.counts == 0 && !facts.has_earlier && !facts.is_part && facts.devices == 1;
-  if (!only_counts) return {table_bytes, Place::host};
-  return {table_bytes,
-          size_of(type) == 4 && table_bytes > Bitmap::bytes ? Place::bitmap : Place::device};
+  if (options.counts != 0 || facts.has_earlier || facts.is_part || facts.devices > 1) {
+    return {table_bytes, Place::table};
+  }
+  const bool may_mark =
+      size_of(type) == 4 && !source.is_produced() && needed > static_cast<double>(Bitmap::bytes);
+  if (!may_mark) return {table_bytes, Place::counted};
+  constexpr std::size_t enough = Bitmap::bytes + distincts::beside_table;
+  if (limit < enough) return {table_bytes, Place::counted, enough};
+  return {std::min(table_bytes, Bitmap::bytes), Place::bitmap};
 }
 
 }  // namespace
@@ -86,13 +90,15 @@ Result<Distinct> distinct(Coordinator& coordinator, const Source& source,
 
 std::size_t distinct_table_bytes(const Options& machine, const Source& source,
                                  const DistinctOptions& options, const PassOptions& wanted) {
-  const auto [table_bytes, place] = keeping_for(facts_of(machine, wanted), source, options);
-  return place == distincts::Place::bitmap ? distincts::Bitmap::bytes : table_bytes;
+  const auto keeping = keeping_for(facts_of(machine, wanted), source, options);
+  return keeping.place == distincts::Place::bitmap ? distincts::Bitmap::bytes : keeping.table_bytes;
 }
 
 Stats dry_run_distinct(const Options& machine, DeviceKind device, const Source& source,
-                       const DistinctOptions& options, const PassOptions& wanted) {
-  const auto keeping = keeping_for(facts_of(machine, wanted), source, options);
+                       const DistinctOptions& options, const PassOptions& wanted, bool is_part) {
+  PassFacts facts = facts_of(machine, wanted);
+  facts.is_part = is_part;
+  const auto keeping = keeping_for(facts, source, options);
   return dry_run_passes(machine, device, source, wanted, 1,
                         distincts::host_bytes_for(source.element(), options, keeping));
 }

@@ -64,7 +64,8 @@ void require_possible(const FoundDistinct& found, const std::vector<Entry>* entr
 }
 
 /// Returns the error for values that do not fit in a table, given an estimate of their number.
-Error no_room(const Table& table, double estimate) {
+/// `enough_bytes`: a memory limit that suffices in any case.
+Error no_room(const Table& table, double estimate, std::size_t enough_bytes) {
   const double bytes = table_bytes_for(1.05 * estimate, table.has_counts());
   const auto text = [](double number) {
     return group_digits(std::to_string(std::llround(number)));
@@ -77,7 +78,8 @@ Error no_room(const Table& table, double estimate) {
               (is_loaded ? ", and a part of the data had less memory than for its own"
                          : ", the limit leaves " + text(static_cast<double>(table.most_bytes()))),
        .remedies = {{RemedyAction::raise, "Options::memory_bytes",
-                     std::to_string(std::llround(memory_for_table(bytes)))},
+                     std::to_string(std::llround(
+                         std::min(memory_for_table(bytes), static_cast<double>(enough_bytes))))},
                     {RemedyAction::set, "DistinctOptions::estimate"}}}};
 }
 
@@ -86,40 +88,48 @@ Error no_room(const Table& table, double estimate) {
 HostBytes host_bytes_for(ElementType type, const DistinctOptions& options, const Keeping& keeping) {
   const std::size_t frequent_bytes =
       options.counts * (2 * sizeof(FrequentValue) + sizeof(DistinctValue));
-  const std::size_t kept_bytes =
-      keeping.place == Place::bitmap ? Bitmap::bytes : keeping.table_bytes;
-  return {.fixed = kept_bytes + frequent_bytes, .per_lane = lane_bytes(type)};
+  if (keeping.place == Place::bitmap) return {.fixed = Bitmap::bytes, .per_lane = marker_bytes};
+  return {.fixed = keeping.table_bytes + frequent_bytes, .per_lane = lane_bytes(type)};
+}
+
+std::uint64_t Values::size() const {
+  return (table ? table->size() : 0) + (bitmap ? bitmap->size() : 0) + (left ? left->size() : 0);
 }
 
 template <IsElement T>
-std::unique_ptr<Finder> FindDistinct<T>::make_finder(Stream& stream, FoundDistinct& found) const {
-  const bool on_host = stream.kind() == DeviceKind::cpu;
+std::shared_ptr<Values> FindDistinct<T>::make_values(Stream& stream) const {
+  auto values = std::make_shared<Values>();
+  if (options_.estimate) return values;
   if (keeping_.place == Place::bitmap) {
-    const auto bitmap = bitmaps_->lend([&] { return std::make_shared<Bitmap>(stream); });
-    found.counted = bitmap;
-    if (bitmap->has_memory()) {
-      return on_host ? make_cpu_marker(type, *bitmap) : make_cuda_marker(type, *bitmap, stream);
-    }
+    values->bitmap = std::make_unique<Bitmap>(stream);
+    if (values->bitmap->has_memory()) return values;
+    values->bitmap.reset();
   }
-  if (!options_.estimate) {
-    found.table =
-        tables_->lend([&] { return std::make_shared<Table>(keeping_.table_bytes, has_counts()); });
+  values->table = std::make_unique<Table>(keeping_.table_bytes, has_counts());
+  if (keeping_.place != Place::table && stream.kind() != DeviceKind::cpu) {
+    values->left = make_cuda_left_values();
   }
-  Table* const table = found.table.get();
+  return values;
+}
+
+template <IsElement T>
+std::unique_ptr<Finder> FindDistinct<T>::make_finder(Stream& stream, const Values& values) const {
+  const bool on_host = stream.kind() == DeviceKind::cpu;
+  if (values.bitmap) {
+    return on_host ? make_cpu_marker(type, *values.bitmap)
+                   : make_cuda_marker(type, *values.bitmap, stream);
+  }
+  Table* const table = values.table.get();
   if (sizeof(T) <= 2) return make_small_finder(type, table, stream);
   if (on_host) return make_cpu_finder(type, table);
-  CountedValues* left = nullptr;
-  if (keeping_.place == Place::device) {
-    found.counted = left_values_->lend(make_cuda_left_values);
-    left = found.counted.get();
-  }
-  return make_cuda_finder(type, table, left, stream);
+  return make_cuda_finder(type, table, values.left.get(), stream);
 }
 
 template <IsElement T>
 OpaquePartial FindDistinct<T>::make_partial(Stream& stream) const {
   auto found = std::make_unique<FoundDistinct>();
-  found->finder = make_finder(stream, *found);
+  found->values = lender_->lend([&] { return make_values(stream); });
+  found->finder = make_finder(stream, *found->values);
   return found;
 }
 
@@ -143,9 +153,7 @@ void FindDistinct<T>::finish(Stream& stream, std::span<Partial> partials) const 
 template <IsElement T>
 void FindDistinct<T>::merge(Partial& total, Partial& part) const {
   if (!part) return;
-  tables_->end();  // the lanes of another pass begin with nothing
-  bitmaps_->end();
-  left_values_->end();
+  lender_->end();  // the lanes of another pass begin with nothing
   if (!total) {
     total = std::move(part);
     return;
@@ -156,9 +164,9 @@ void FindDistinct<T>::merge(Partial& total, Partial& part) const {
   all.seen.nan += found.seen.nan;
   all.seen.zeros += found.seen.zeros;
   all.seen.sketch.merge(found.seen.sketch);
-  if (all.table != found.table) {
-    if (all.table->size() < found.table->size()) std::swap(all.table, found.table);
-    all.table->take(*found.table);
+  if (all.values != found.values && all.values->table) {
+    if (all.values->size() < found.values->size()) std::swap(all.values, found.values);
+    all.values->table->take(*found.values->table);
   }
   part.reset();
 }
@@ -175,12 +183,12 @@ Distinct FindDistinct<T>::result(Partial total) const {
                   .count = found.elements,
                   .nan = seen.nan};
   if (options_.estimate) return result;
-  std::uint64_t distinct = zero_values + nan_values;
-  if (found.counted) distinct += found.counted->size();
-  if (found.table) {
-    if (found.table->is_full()) throw no_room(*found.table, result.estimate);
-    distinct += found.table->size();
+  const Table* const table = found.values ? found.values->table.get() : nullptr;
+  if (table != nullptr && table->is_full()) {
+    throw no_room(*table, result.estimate, keeping_.enough_bytes);
   }
+  const std::uint64_t distinct =
+      (found.values ? found.values->size() : 0) + zero_values + nan_values;
   result.distinct = distinct;
   if (!is_likely(static_cast<double>(distinct), result.estimate)) {
     throw Error(ErrorKind::internal, std::to_string(distinct) +
@@ -191,7 +199,7 @@ Distinct FindDistinct<T>::result(Partial total) const {
   FrequentValues<T> frequent(options_.counts);
   frequent.add_zero(seen.zeros);
   frequent.add_nan(seen.nan);
-  if (found.table) found.table->for_each([&](const Entry& entry) { frequent.add(entry); });
+  if (table != nullptr) table->for_each([&](const Entry& entry) { frequent.add(entry); });
   if (frequent.elements() != found.elements) {
     throw Error(ErrorKind::internal, "the counts of all values are " +
                                          std::to_string(frequent.elements()) + " together, of " +
@@ -211,19 +219,23 @@ std::string FindDistinct<T>::question() const {
 
 template <IsElement T>
 void FindDistinct<T>::save(const Partial& total, std::vector<std::byte>& out) const {
+  if (keeping_.place != Place::table) {
+    throw Error(ErrorKind::internal, "values that are only counted cannot be saved");
+  }
   static const FoundDistinct nothing;
   const FoundDistinct& found = total ? found_in(total) : nothing;
-  const bool is_full = found.table && found.table->is_full();
+  const Table* const table = found.values ? found.values->table.get() : nullptr;
+  const bool is_full = table != nullptr && table->is_full();
   append_bytes(out, found.elements);
   append_bytes(out, found.seen.nan);
   append_bytes(out, found.seen.zeros);
   append_span(out, std::as_bytes(std::span(found.seen.sketch.ranks())));
   append_bytes(out, static_cast<std::uint8_t>(is_full ? 1 : 0));
   if (options_.estimate || is_full) return;
-  append_bytes(out, found.table ? found.table->size() : std::uint64_t{0});
-  if (!found.table) return;
+  append_bytes(out, table != nullptr ? table->size() : std::uint64_t{0});
+  if (table == nullptr) return;
   for (std::size_t section = 0; section < Table::sections; ++section) {
-    for (const auto& [bits, count] : found.table->entries_of(section)) {
+    for (const auto& [bits, count] : table->entries_of(section)) {
       append_bytes(out, bits);
       if (has_counts()) append_bytes(out, count);
     }
@@ -244,17 +256,18 @@ void FindDistinct<T>::load(std::span<const std::byte> in, Partial& total) const 
   }
   const auto is_full = bytes.take<std::uint8_t>();
   require_possible(is_full == 0 || (is_full == 1 && !options_.estimate));
+  found->values = std::make_shared<Values>();
+  if (!options_.estimate) {
+    found->values->table = std::make_unique<Table>(keeping_.table_bytes, has_counts());
+  }
   if (options_.estimate || is_full != 0) {
     require_possible(*found, nullptr, has_counts());
-    if (!options_.estimate)
-      found->table = std::make_shared<Table>(keeping_.table_bytes, has_counts());
-    if (is_full != 0) found->table->give_up();
+    if (is_full != 0) found->values->table->give_up();
   } else {
     const std::vector<Entry> entries = take_entries<T>(bytes, has_counts());
     require_possible(*found, &entries, has_counts());
-    found->table = std::make_shared<Table>(keeping_.table_bytes, has_counts());
-    found->table->reserve(entries.size());
-    found->table->add_ascending(entries);
+    found->values->table->reserve(entries.size());
+    found->values->table->add_ascending(entries);
   }
   bytes.require_end();
   total = std::move(found);

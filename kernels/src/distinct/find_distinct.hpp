@@ -12,7 +12,6 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "distinct/finder.hpp"
@@ -33,24 +32,46 @@ constexpr std::size_t table_within(std::size_t limit) {
   return std::max(limit > beside_table ? (limit - beside_table) / 4 * 3 : 0, least);
 }
 
+/// Where the values are at the end of a pass.
+enum class Place {
+  table,    ///< in a table on the host, from which they are saved, merged and ranked
+  counted,  ///< where they were found: lanes of a GPU leave them in its memory if that has room
+  bitmap,   ///< marked in a bitmap, in the memory of the device if that has room
+};
+
+/// How values are kept.
+struct Keeping {
+  std::size_t table_bytes = 0;  // the most that a table on the host may take
+  Place place = Place::table;
+  std::size_t enough_bytes = SIZE_MAX;  // a memory limit that suffices whatever the values are
+};
+
+/// The values that all lanes of a pass have found.
+struct Values {
+  std::unique_ptr<Table> table{};         // null: none are kept, or they are in a bitmap
+  std::unique_ptr<Bitmap> bitmap{};       // null: there is none
+  std::unique_ptr<CountedValues> left{};  // what lanes of a GPU leave in its memory; null: nothing
+
+  /// The number of values.
+  std::uint64_t size() const;
+};
+
 /// The findings of a lane, of several of them, or of a loaded part.
 struct FoundDistinct final : OpaqueState {
-  std::shared_ptr<Table> table{};            // lanes of a pass share it; null if there is none
-  std::shared_ptr<CountedValues> counted{};  // the same: values that are in no table of the host
-  std::unique_ptr<Finder> finder{};          // of a lane, until it finishes
+  std::shared_ptr<Values> values{};
+  std::unique_ptr<Finder> finder{};  // of a lane, until it finishes
   Seen seen{};
   std::uint64_t elements = 0;
 };
 
-/// Lends a T to the lanes of a pass, until their findings are merged.
-template <class T>
+/// Lends values to the lanes of a pass, until their findings are merged.
 class Lender {
  public:
-  /// Calls make() for the first lane, which returns a std::shared_ptr<T>.
+  /// Calls make() for the first lane, which returns a std::shared_ptr<Values>.
   template <class Make>
-  std::shared_ptr<T> lend(const Make& make) {
+  std::shared_ptr<Values> lend(const Make& make) {
     const std::scoped_lock lock(mutex_);
-    std::shared_ptr<T> lent = lent_.lock();
+    std::shared_ptr<Values> lent = lent_.lock();
     if (!lent) lent_ = lent = make();
     return lent;
   }
@@ -61,21 +82,7 @@ class Lender {
 
  private:
   std::mutex mutex_{};
-  std::weak_ptr<T> lent_{};
-};
-
-/// Where the values are at the end of a pass.
-enum class Place {
-  host,    ///< in a table on the host, from which they are saved, or merged with others
-  device,  ///< in the memory of the only device, where they are counted; in a table on the host if
-           ///< that has too little
-  bitmap,  ///< the same, marked in a bitmap: for types of four bytes
-};
-
-/// How values are kept while they are counted.
-struct Keeping {
-  std::size_t table_bytes = 0;  // the most that a table on the host may take
-  Place place = Place::host;
+  std::weak_ptr<Values> lent_{};
 };
 
 /// Returns the host memory of a pass.
@@ -112,13 +119,12 @@ class FindDistinct {
   static constexpr ElementType type = element_type_of<T>();
 
   bool has_counts() const { return options_.counts != 0; }
-  std::unique_ptr<Finder> make_finder(Stream& stream, FoundDistinct& found) const;
+  std::shared_ptr<Values> make_values(Stream& stream) const;
+  std::unique_ptr<Finder> make_finder(Stream& stream, const Values& values) const;
 
   DistinctOptions options_;
   Keeping keeping_;
-  std::shared_ptr<Lender<Table>> tables_ = std::make_shared<Lender<Table>>();
-  std::shared_ptr<Lender<Bitmap>> bitmaps_ = std::make_shared<Lender<Bitmap>>();
-  std::shared_ptr<Lender<CountedValues>> left_values_ = std::make_shared<Lender<CountedValues>>();
+  std::shared_ptr<Lender> lender_ = std::make_shared<Lender>();
 };
 
 }  // namespace ooc::detail::distincts

@@ -38,6 +38,9 @@ class Finder {
 /// Host memory of a lane (bytes).
 std::size_t lane_bytes(ElementType type);
 
+/// The same for a lane that marks values.
+inline constexpr std::size_t marker_bytes = sizeof(Seen) + 4096;
+
 // For all, no table means that the number of values is only estimated. What is given must outlive
 // the finder.
 
@@ -51,7 +54,7 @@ std::unique_ptr<Finder> make_cuda_finder(ElementType type, Table* table, Counted
                                          Stream& stream);
 
 /// Makes what lanes of a GPU leave their values in. Those move to the table if memory is short.
-std::shared_ptr<CountedValues> make_cuda_left_values();
+std::unique_ptr<CountedValues> make_cuda_left_values();
 
 // For values of four bytes, which are marked.
 std::unique_ptr<Finder> make_cpu_marker(ElementType type, Bitmap& bitmap);

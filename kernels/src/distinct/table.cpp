@@ -75,6 +75,10 @@ void Table::add(std::span<const Entry> entries) {
 void Table::reserve(std::uint64_t values) {
   const double each = static_cast<double>(values) / sections;
   const auto most = static_cast<std::size_t>(each + 6 * std::sqrt(each));
+  if (static_cast<double>(values) / 0.7 * static_cast<double>(slot_bytes()) >
+      static_cast<double>(memory_.bytes_left())) {
+    return;
+  }
   try {
     for (Section& section : sections_) {
       const std::scoped_lock lock(section.mutex);

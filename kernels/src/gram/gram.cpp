@@ -45,7 +45,7 @@ struct Division {
 
 Division divide(DeviceKind device, std::size_t columns) {
   const bool is_cpu = device == DeviceKind::cpu;
-  // A block of the CPU fits in a core's cache; one of a GPU keeps all of it busy.
+  // A block of the CPU fits in a core's cache; one of a GPU is worth the calls for it.
   const std::size_t block_bytes = is_cpu ? 2 * MiB : 32 * MiB;
   const std::size_t most_rows = is_cpu ? 16384 : 65536, least_rows = 256;
   const std::size_t rows = block_bytes / (columns * sizeof(double));

@@ -9,6 +9,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <span>
+#include <stop_token>
 #include <vector>
 
 #include "distinct/find_distinct.hpp"
@@ -17,6 +20,12 @@
 
 namespace ooc::detail {
 namespace {
+
+constexpr std::size_t roomy = 8 * GiB;
+
+struct NoElements final : Producer {
+  std::size_t fill(std::span<std::byte>, const std::stop_token&) override { return 0; }
+};
 
 class BitmapTest : public testing::TestWithParam<DeviceKind>, protected test::ValuesFile {
  protected:
@@ -41,7 +50,8 @@ TEST_P(BitmapTest, AreMarkedInABitmapWhereATableWouldBeLarger) {
   std::ofstream{path}.close();
   std::filesystem::resize_file(path, 128 * MiB);
   const auto bytes_of = [&](ElementType type, const DistinctOptions& options = {},
-                            const Options& machine = {}, const PassOptions& wanted = {}) {
+                            const Options& machine = {.memory_bytes = roomy},
+                            const PassOptions& wanted = {}) {
     return distinct_table_bytes(machine, open(path, {.type = DType{type}}), options, wanted);
   };
   constexpr std::size_t bitmap = distincts::Bitmap::bytes;
@@ -50,13 +60,23 @@ TEST_P(BitmapTest, AreMarkedInABitmapWhereATableWouldBeLarger) {
   EXPECT_NE(bytes_of(ElementType::u8), bitmap);
   EXPECT_NE(bytes_of(ElementType::u4, {.counts = 1}), bitmap);
   EXPECT_EQ(bytes_of(ElementType::u4, {.estimate = true}), 0u);
-  EXPECT_LT(bytes_of(ElementType::u4, {}, {.memory_bytes = 600 * MiB}), bitmap);
+  EXPECT_LT(bytes_of(ElementType::u4, {}, {.memory_bytes = 500 * MiB}), bitmap);
+  EXPECT_EQ(bytes_of(ElementType::u4, {}, {.memory_bytes = 520 * MiB}), bitmap);
+  const Source stream = produced(std::make_unique<NoElements>(), {ElementType::u4});
+  EXPECT_NE(distinct_table_bytes({.memory_bytes = roomy}, stream), bitmap);
   // Values that are saved or merged have to be in a table.
-  EXPECT_GT(bytes_of(ElementType::u4, {}, {}, {.checkpoint = {.file = "some.ckpt"}}), bitmap);
+  EXPECT_GT(
+      bytes_of(ElementType::u4, {}, {.memory_bytes = roomy}, {.checkpoint = {.file = "some.ckpt"}}),
+      bitmap);
   std::fstream(path, std::ios::in | std::ios::out).seekp(99 * 4) << "four";
   const Source source = open(path, {.type = DType{ElementType::u4}});
   Coordinator coordinator(make_device(GetParam()), {.chunk_bytes = 4 * MiB, .streams = 2});
   EXPECT_EQ(distinct(coordinator, source).value.distinct, 2u);
+  const auto planned = [&](bool is_part) {
+    return dry_run_distinct({.memory_bytes = roomy}, GetParam(), source, {}, {}, is_part)
+        .layout.operator_bytes;
+  };
+  EXPECT_GT(planned(true), planned(false));
   const auto part = collect_distinct(coordinator, source).value;
   EXPECT_EQ(load_distinct(ElementType::u4, {}, part.save()).result().distinct, 2u);
 }
