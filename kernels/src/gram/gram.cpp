@@ -58,9 +58,9 @@ Division divide(DeviceKind device, std::size_t columns) {
       division.tiles.push_back({row, tile_rows, column, std::min(tile_width, columns - column)});
     }
   }
-  // Lanes work on so many tiles at a time. One product of narrow rows does not keep a GPU busy.
-  const std::size_t lanes_at_work = is_cpu ? 64 : 4;
-  division.sums = std::bit_ceil(divide_up(lanes_at_work, division.tiles.size()));
+  // Lanes of the CPU work on so many tiles at a time. A GPU has one tile at a time.
+  constexpr std::size_t lanes_at_work = 64;
+  if (is_cpu) division.sums = std::bit_ceil(divide_up(lanes_at_work, division.tiles.size()));
   return division;
 }
 
