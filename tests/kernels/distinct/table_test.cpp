@@ -89,10 +89,13 @@ TEST(DistinctTable, AddsEntriesInTheOrderOfTheirHashes) {
     std::vector<Entry> entries;
     for (std::uint64_t i = 0; i < count; ++i) entries.push_back({i * 977 + 1, i + 1});
     std::ranges::sort(entries, {}, [](const Entry& entry) { return hash_of(entry.bits); });
-    Table table(no_limit, true);
-    table.add_ascending(entries);
-    ASSERT_EQ(table.size(), count);
-    for (const auto& [bits, times] : entries_in(table)) ASSERT_EQ(times, (bits - 1) / 977 + 1);
+    for (const bool has_room : {false, true}) {
+      Table table(no_limit, true);
+      if (has_room) table.reserve(count);
+      table.add_ascending(entries);
+      ASSERT_EQ(table.size(), count);
+      for (const auto& [bits, times] : entries_in(table)) ASSERT_EQ(times, (bits - 1) / 977 + 1);
+    }
   }
 }
 
@@ -100,11 +103,17 @@ TEST(DistinctTable, TakesNoMoreMemoryThanIsPlanned) {
   for (const std::size_t values : {1'000, 100'000, 1'000'000}) {
     for (const bool has_counts : {false, true}) {
       const auto bytes = static_cast<double>(values);
-      Table table(static_cast<std::size_t>(table_bytes_for(bytes, has_counts)), has_counts);
+      const auto limit = static_cast<std::size_t>(table_bytes_for(bytes, has_counts));
       std::vector<Entry> entries;
       for (std::uint64_t bits = 1; bits <= values; ++bits) entries.push_back({bits, 1});
-      table.add(entries);
-      EXPECT_FALSE(table.is_full()) << values;
+      for (const std::size_t more : {std::size_t{0}, values, 1000 * values}) {
+        Table table(limit, has_counts);
+        table.reserve(more);
+        table.add(entries);
+        EXPECT_FALSE(table.is_full()) << values << " " << more;
+        table.reserve(more);  // has no room for twice as many
+        EXPECT_EQ(table.size(), values);
+      }
     }
   }
 }
