@@ -24,4 +24,10 @@ inline std::optional<std::uint64_t> number_in(const char* variable) {
   return text == nullptr ? std::nullopt : std::optional(std::stoull(text));
 }
 
+/// Returns the distance between the cases that a walk over many of them takes: 1, which takes all;
+/// `sanitized` under a sanitizer, where .ci/full sets OOC_WALK_STEP to 1.
+inline std::uint64_t walk_step(std::uint64_t sanitized) {
+  return number_in("OOC_WALK_STEP").value_or(effort<std::uint64_t>(1, sanitized));
+}
+
 }  // namespace ooc::detail::test

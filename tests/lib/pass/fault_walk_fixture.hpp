@@ -197,8 +197,7 @@ class FaultWalk : public testing::TestWithParam<Machine> {
     Fault none(std::numeric_limits<std::size_t>::max(), Fault::Mode::once);
     expect_right_or_error({}, false, pass, none);
     const std::size_t threads = threads_of_this_process();  // threads of a driver stay
-    // With sanitizers every twentieth call fails; .ci/full lets every one fail there, too.
-    const std::size_t step = number_in("OOC_FAULT_WALK_STEP").value_or(effort(1, 20));
+    const std::size_t step = walk_step(20);
     for (const Fault::Mode mode : {Fault::Mode::once, Fault::Mode::from_then_on}) {
       const std::size_t points = test::walk(mode, step, [&](Fault& fault) {
         SCOPED_TRACE(name + ", run " + std::to_string(++runs_));
