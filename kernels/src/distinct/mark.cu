@@ -15,12 +15,13 @@ namespace ooc::detail::distincts {
 
 namespace {
 
+constexpr unsigned at_once = 4;  // elements of a thread
+
 /// Marks elements of four bytes in a bitmap, and adds those to the sketch that were not marked.
 /// A thread asks for the words of several elements before it looks at the first.
 template <class T>
 __global__ void __launch_bounds__(block_threads)
     mark_elements(const T* data, std::size_t count, Bitmap::Word* words, LaneState* state) {
-  constexpr unsigned at_once = 4;
   const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
   unsigned marked = 0, nan = 0, zeros = 0;
   for (std::size_t first = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; first < count;
@@ -64,7 +65,7 @@ class CudaMarker final : public Finder {
 
   void look(Stream& stream, DeviceSpan<const std::byte> data) override {
     const std::size_t count = data.size / sizeof(T);
-    mark_elements<<<blocks_for(count / 4), block_threads, 0, native_of(stream)>>>(
+    mark_elements<<<blocks_for(count / at_once), block_threads, 0, native_of(stream)>>>(
         reinterpret_cast<const T*>(data.data), count, bitmap_.words(), state_.as<LaneState>());
     stream.check_launch("the kernel of distinct");
   }
