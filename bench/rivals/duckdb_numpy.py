@@ -50,5 +50,5 @@ def keep(path):
 
 if __name__ == "__main__":
     rival.main({"duckdb": duckdb.__version__, "numpy": np.__version__},
-               lambda: duckdb.sql("SELECT 1").fetchall(), histogram=histogram, reduce=reduce,
+               lambda job: duckdb.sql("SELECT 1").fetchall(), histogram=histogram, reduce=reduce,
                quantile=quantile, top=top, distinct=distinct, filter=keep)

@@ -99,7 +99,7 @@ def of_all(path, dtype, function):
 
 def main(on_blocks, **versions):
     """`on_blocks` takes a path, a type and a function, and yields its result for each block."""
-    rival.main({"numpy": np.__version__, **versions}, warm_up=lambda: None,
+    rival.main({"numpy": np.__version__, **versions}, warm_up=lambda job: None,
                histogram=lambda path: {"counts": sum(on_blocks(path, "u1", count)).tolist()},
                histogram_f4=lambda path: {
                    "counts": sum(on_blocks(path, "f4", count_in_bins)).tolist()},

@@ -44,7 +44,7 @@ def loop(parts):
     return {"loss": float(torch.stack(parts).sum())}
 
 
-def warm_up():
+def warm_up(_job):
     block = torch.zeros(rival.BATCH_BYTES, dtype=torch.uint8, device="cuda")
     histogram([count(block)])
     reduce([summarise(block)])

@@ -58,7 +58,7 @@ def keep(path):
 
 if __name__ == "__main__":
     # As for all rivals, the start of the GPU is not timed.
-    rival.main({"ooc": ooc.__version__}, warm_up=lambda: ooc.sum([0]), histogram=histogram,
+    rival.main({"ooc": ooc.__version__}, warm_up=lambda job: ooc.sum([0]), histogram=histogram,
                histogram_f4=histogram_f4, reduce=reduce, statistics=statistics,
                quantile=quantile, top=top, distinct=distinct, columns=columns, hist2d=hist2d,
                gram=gram, filter=keep)

@@ -34,7 +34,7 @@ def weights():
 
 
 def main(versions, warm_up=None, **jobs):
-    """Runs one of `jobs`. Without a `warm_up` of its own, it runs on a small file before."""
+    """Runs one of `jobs`. Before, `warm_up` gets its name; without one, it runs on a small file."""
     parser = argparse.ArgumentParser()
     parser.add_argument("file", nargs="?")
     parser.add_argument("--job", choices=jobs, required=True)
@@ -42,7 +42,7 @@ def main(versions, warm_up=None, **jobs):
     options = parser.parse_args()
     job = jobs[options.job]
     if warm_up:
-        warm_up()
+        warm_up(options.job)
     else:
         on_small_file(job)
     if options.versions:
