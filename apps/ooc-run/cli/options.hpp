@@ -19,6 +19,9 @@ inline constexpr std::array<std::string_view, 3> progress_names{"auto", "plain",
 inline constexpr std::array<std::string_view, 12> type_names{"u1", "u2", "u4", "u8", "i1", "i2",
                                                              "i4", "i8", "f2", "f4", "f8", "bf16"};
 inline constexpr std::array<std::string_view, 2> nan_names{"propagate", "omit"};
+inline constexpr std::array<std::string_view, 2> axis_names{"0", "1"};
+inline constexpr std::array<std::string_view, 8> row_value_names{
+    "sum", "mean", "min", "max", "argmin", "argmax", "variance", "stddev"};
 inline constexpr std::array<std::string_view, 5> bin_rule_names{"sqrt", "sturges", "scott", "fd",
                                                                 "auto"};
 inline constexpr std::array<std::string_view, 12> quantile_method_names{"linear",

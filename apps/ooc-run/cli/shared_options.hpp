@@ -194,9 +194,16 @@ inline constexpr std::array shared_options{
            .help = "file to write the part of a shard to",
            .letter = 'o',
            .group = Group::parts,
-           .commands = folds,
+           .commands = "histogram quantile top distinct",
            .rare = true,
            .needs = "shard"},
+    Option{.name = "output",
+           .argument = "FILE",
+           .help = "file for the part of a shard, or for --axis 1",
+           .letter = 'o',
+           .group = Group::parts,
+           .commands = "reduce",
+           .rare = true},
 
     // Options whose defaults rarely need a change.
     Option{.name = "vram",

@@ -75,20 +75,18 @@ Outcome run(const ConvertRequest& request, const Interrupt& interrupt) {
       return ooc::dry_run_convert(settings.options, device, source, target, wanted_of(settings));
     };
     const Explanation explanation = explain_run(settings, convert_task(source), dry_run);
-    Remarks remarks = remarks_on(explanation, settings);
-    remarks.facts.insert(remarks.facts.begin(),
-                         {"output", fmt::format("{}: {}", printable(target.path.string()),
-                                                describe_values(source.elements(), to))});
-    return explain("convert", settings, source, explanation, remarks);
+    const std::string output = fmt::format("{}: {}", printable(target.path.string()),
+                                           describe_values(source.elements(), to));
+    return explain("convert", settings, source, explanation,
+                   remarks_on(explanation, settings, output));
   }
   Session session(settings, interrupt, convert_task(source));
   session.warn(type_doubt(source, settings.format));
   const auto [conversion, stats] =
       ooc::convert(session.coordinator(), source, target, request.options, session.pass());
   const std::uint64_t bytes = conversion.count * ooc::size_of(to.element);
-  Outcome outcome = session.report(
+  return session.report_files(
       {.command = "convert",
-       .input = describe_input(source, settings.format),
        .result = {{"count", conversion.count},
                   {"from", ooc::code_of(from)},
                   {"to", ooc::code_of(to)},
@@ -98,16 +96,12 @@ Outcome run(const ConvertRequest& request, const Interrupt& interrupt) {
                   {"clipped", conversion.clipped},
                   {"path", target.path.string()},
                   {"bytes_written", bytes}},
-       .heading = heading(source),
        .text =
            fmt::format("wrote {}: {}, {}\n{}\n", printable(target.path.string()),
                        describe_values(conversion.count, to), format_bytes(bytes),
                        describe_losses(conversion, from.element, to.element, request.options.clip)),
        .writes = true},
-      stats);
-  note_behind(source, outcome);
-  outcome.written = printable(target.path.string());
-  return outcome;
+      source, printable(target.path.string()), stats);
 }
 
 }  // namespace ooc_run

@@ -110,10 +110,9 @@ Outcome run(const FilterRequest& request, const Interrupt& interrupt) {
                                     wanted_of(settings));
     };
     const Explanation explanation = explain_run(settings, filter_task(source), dry_run);
-    Remarks remarks = remarks_on(explanation, settings);
-    remarks.facts.insert(remarks.facts.begin(),
-                         {"output", describe_files(targets) + ": at most all that is read"});
-    return explain("filter", settings, source, explanation, remarks);
+    return explain(
+        "filter", settings, source, explanation,
+        remarks_on(explanation, settings, describe_files(targets) + ": at most all that is read"));
   }
   Session session(settings, interrupt, filter_task(source), settings.verify ? 1 : 0);
   session.warn(type_doubt(source, settings.format));
@@ -136,17 +135,11 @@ Outcome run(const FilterRequest& request, const Interrupt& interrupt) {
                     {"path", targets.kept.path.string()},
                     {"rest", targets.rest ? Json(targets.rest->path.string()) : Json(nullptr)},
                     {"bytes_written", bytes_in_files(found, source, targets)}};
-  Outcome outcome = session.report({.command = "filter",
-                                    .input = describe_input(source, settings.format),
-                                    .result = answer(result, stats, verified),
-                                    .heading = heading(source),
-                                    .text = text + verified_line(verified.seconds),
-                                    .writes = true},
-                                   stats);
-  note_behind(source, outcome);
-  if (verified.why_not) outcome.fail(*verified.why_not);
-  outcome.written = describe_files(targets);
-  return outcome;
+  return session.report_files({.command = "filter",
+                               .result = answer(result, stats, verified),
+                               .text = text + verified_line(verified.seconds),
+                               .writes = true},
+                              source, describe_files(targets), stats, verified);
 }
 
 }  // namespace ooc_run

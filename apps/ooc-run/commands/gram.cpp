@@ -63,10 +63,9 @@ Outcome run(const GramRequest& request, const Interrupt& interrupt) {
                                    wanted_of(settings));
         });
     require_target(target, source);
-    Remarks remarks = remarks_on(explanation, settings);
-    remarks.facts.insert(remarks.facts.begin(),
-                         {"output", fmt::format("{}: {}", printable(target.path.string()), made)});
-    return explain(command, settings, source, explanation, remarks);
+    const std::string output = fmt::format("{}: {}", printable(target.path.string()), made);
+    return explain(command, settings, source, explanation,
+                   remarks_on(explanation, settings, output));
   }
   Session session(settings, interrupt, gram_task(source), settings.verify ? 2 : 0);
   session.warn(type_doubt(source, settings.format));
@@ -89,16 +88,10 @@ Outcome run(const GramRequest& request, const Interrupt& interrupt) {
       fmt::format("wrote {}: {} of {}, {}, {}\n", printable(target.path.string()),
                   is_covariance ? "covariances" : "products", format_count(columns, "column"), made,
                   format_bytes(bytes));
-  Outcome outcome = session.report({.command = command,
-                                    .input = describe_input(source, settings.format),
-                                    .result = answer(std::move(result), stats, verified),
-                                    .heading = heading(source),
-                                    .text = text + check_line(verified)},
-                                   stats);
-  note_behind(source, outcome);
-  outcome.written = printable(target.path.string());
-  if (verified.why_not) outcome.fail(*verified.why_not);
-  return outcome;
+  return session.report_files({.command = command,
+                               .result = answer(std::move(result), stats, verified),
+                               .text = text + check_line(verified)},
+                              source, printable(target.path.string()), stats, verified);
 }
 
 }  // namespace ooc_run

@@ -9,6 +9,7 @@
 #include "answers/reduce_report.hpp"
 #include "commands/columns.hpp"
 #include "commands/commands.hpp"
+#include "commands/rows.hpp"
 #include "commands/shard.hpp"
 #include "dataset/type_doubt.hpp"
 #include "run/explanation.hpp"
@@ -89,6 +90,7 @@ Outcome run(const ReduceRequest& request, const Interrupt& interrupt) {
     return run_shard(request.run, *request.shard, std::move(question), interrupt);
   }
   if (request.by_column) return run_by_column(request, interrupt);
+  if (request.by_row) return run_by_row(request, interrupt);
   if (request.bins) return run_with_histogram(request, interrupt);
   if (request.quantile) return run_with_quantiles(request, interrupt);
   const RunSettings& settings = request.run;

@@ -45,11 +45,10 @@ Outcome run(const ScanRequest& request, const Interrupt& interrupt) {
           return ooc::dry_run_running(settings.options, device, source, target, request.options,
                                       wanted_of(settings));
         });
-    Remarks remarks = remarks_on(explanation, settings);
-    remarks.facts.insert(remarks.facts.begin(),
-                         {"output", fmt::format("{}: {}", printable(target.path.string()),
-                                                describe_values(source.elements(), *target.type))});
-    return explain("scan", settings, source, explanation, remarks);
+    const std::string output = fmt::format("{}: {}", printable(target.path.string()),
+                                           describe_values(source.elements(), *target.type));
+    return explain("scan", settings, source, explanation,
+                   remarks_on(explanation, settings, output));
   }
   Session session(settings, interrupt, scan_task(source), settings.verify ? 1 : 0);
   session.warn(type_doubt(source, settings.format));
@@ -66,22 +65,16 @@ Outcome run(const ScanRequest& request, const Interrupt& interrupt) {
               {"to", ooc::code_of(*target.type)},
               {"path", target.path.string()},
               {"bytes_written", bytes}};
-  Outcome outcome = session.report(
+  return session.report_files(
       {.command = "scan",
-       .input = describe_input(source, settings.format),
        .result = answer(std::move(result), stats, verified),
-       .heading = heading(source),
        .text = fmt::format("wrote {}: {}running {}, {}, {}\n", printable(target.path.string()),
                            request.options.exclusive ? "exclusive " : "",
                            name_of(request.options.value), describe_values(count, *target.type),
                            format_bytes(bytes)) +
                verified_line(verified.seconds),
        .writes = true},
-      stats);
-  note_behind(source, outcome);
-  outcome.written = printable(target.path.string());
-  if (verified.why_not) outcome.fail(*verified.why_not);
-  return outcome;
+      source, printable(target.path.string()), stats, verified);
 }
 
 }  // namespace ooc_run

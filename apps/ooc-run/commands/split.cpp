@@ -67,10 +67,9 @@ Outcome run(const SplitRequest& request, const Interrupt& interrupt) {
                                    wanted_of(settings));
     };
     const Explanation explanation = explain_run(settings, split_task(source), dry_run);
-    Remarks remarks = remarks_on(explanation, settings);
-    remarks.facts.insert(remarks.facts.begin(),
-                         {"output", fmt::format("{}: {}", files, describe_files(targets))});
-    return explain("split", settings, source, explanation, remarks);
+    return explain(
+        "split", settings, source, explanation,
+        remarks_on(explanation, settings, fmt::format("{}: {}", files, describe_files(targets))));
   }
   Session session(settings, interrupt, split_task(source));
   session.warn(type_doubt(source, settings.format));
@@ -80,17 +79,12 @@ Outcome run(const SplitRequest& request, const Interrupt& interrupt) {
   const std::string wrote =
       fmt::format("wrote {}, {}: {}, {}\n", files, describe_files(targets),
                   format_count(count, "record"), format_bytes(source.bytes()));
-  Outcome outcome =
-      session.report({.command = "split",
-                      .input = describe_input(source, settings.format),
-                      .result = {{"count", count}, {"outputs", describe_outputs(targets, counts)}},
-                      .heading = heading(source),
-                      .text = wrote + describe_counts(targets, counts),
-                      .writes = true},
-                     stats);
-  note_behind(source, outcome);
-  outcome.written = describe_files(targets);
-  return outcome;
+  return session.report_files(
+      {.command = "split",
+       .result = {{"count", count}, {"outputs", describe_outputs(targets, counts)}},
+       .text = wrote + describe_counts(targets, counts),
+       .writes = true},
+      source, describe_files(targets), stats);
 }
 
 }  // namespace ooc_run

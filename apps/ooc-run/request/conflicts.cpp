@@ -137,7 +137,10 @@ requires requires(const FoldRequest& request) {
   request.shard;
 }
 void refuse(const FoldRequest& request) {
-  const std::filesystem::path output = request.shard ? request.shard->output : "";
+  std::filesystem::path output = request.shard ? request.shard->output : "";
+  if constexpr (requires { request.by_row; }) {
+    if (request.by_row) return refuse(request.run, request.by_row->target.path);
+  }
   const auto refuse_output = [&](const std::filesystem::path& file, std::string_view what) {
     if (output.empty() || file.empty() || !same_file(output, file)) return;
     throw ooc::Error(ooc::ErrorKind::usage, fmt::format("-o {}: is {}", output.string(), what),

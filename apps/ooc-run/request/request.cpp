@@ -80,10 +80,21 @@ ooc::QuantileOptions read_quantiles(const Arguments& arguments) {
   return options;
 }
 
-unsigned parse_axis(std::string_view text) {
-  if (text == "0") return 0;
-  refuse_usage(fmt::format("{} is not the first axis", text),
-               "0 takes the statistics of each column, over all rows");
+std::size_t parse_axis(std::string_view text) {
+  return index_among(axis_names, text);
+}
+
+ooc::RowValue parse_row_value(std::string_view text) {
+  return static_cast<ooc::RowValue>(index_among(row_value_names, text));
+}
+
+RowSettings read_rows(const Arguments& arguments, ooc::NanPolicy nan) {
+  RowSettings rows{.target = {}, .options = {.nan = nan}, .columns = {}};
+  rows.options.value = arguments.get("value", parse_row_value).value_or(rows.options.value);
+  rows.columns = arguments.get("columns", positive_count);
+  rows.target.path = read_output_path(arguments, "ooc-run reduce IN --axis 1 -o OUT", 1);
+  rows.target.replace = arguments.has("force");
+  return rows;
 }
 
 ReduceRequest read_reduce(const Arguments& arguments) {
@@ -92,13 +103,24 @@ ReduceRequest read_reduce(const Arguments& arguments) {
   request.reduce.exact = arguments.has("exact");
   if (arguments.has("histogram")) request.bins = read_bins(arguments, "histogram");
   if (arguments.has("q")) request.quantile = read_quantiles(arguments);
-  if (arguments.get("axis", parse_axis)) {
+  const std::optional<std::size_t> axis = arguments.get("axis", parse_axis);
+  if (axis == 0) {
     request.by_column = {.columns = arguments.get("columns", positive_count),
                          .table = arguments.has("tsv")};
+  } else if (axis == 1) {
+    for (const char* const other : {"shard", "checksum"}) {
+      if (!arguments.has(other)) continue;
+      refuse_usage(fmt::format("--axis 1 and --{} exclude each other", other),
+                   "a file is written, and nothing is printed");
+    }
+    request.by_row = read_rows(arguments, request.reduce.nan);
+  } else if (arguments.has("output") && !arguments.has("shard")) {
+    refuse_usage("-o is for a shard or for --axis 1", "the statistics are printed");
   }
   request.picture = read_picture_style(arguments);
   request.shard = read_shard(arguments);
-  request.run.format.by_columns = !request.by_column;  // argmin and argmax count by rows
+  // Indices of rows, and in rows, count by rows.
+  request.run.format.by_columns = !request.by_column && !request.by_row;
   return request;
 }
 

@@ -10,6 +10,7 @@
 #include <ooc/matmul.hpp>
 #include <ooc/quantile.hpp>
 #include <ooc/reduce.hpp>
+#include <ooc/reduce_rows.hpp>
 #include <ooc/running.hpp>
 #include <ooc/target.hpp>
 #include <ooc/top.hpp>
@@ -45,10 +46,19 @@ struct ColumnSettings {
   bool table;                            // with tabs, instead of text
 };
 
+/// A result for each row is wanted.
+struct RowSettings {
+  ooc::Target target;  // without a type
+  ooc::ReduceRowsOptions options;
+  std::optional<std::uint64_t> columns;  // as ColumnSettings::columns
+};
+
 struct ReduceRequest {
   RunSettings run;
   ooc::ReduceOptions reduce;
-  std::optional<ColumnSettings> by_column{};       // empty: of all elements
+  // Neither: of all elements.
+  std::optional<ColumnSettings> by_column{};
+  std::optional<RowSettings> by_row{};
   std::optional<ooc::HistogramOptions> bins;       // bins to count in as well; empty: none
   std::optional<ooc::QuantileOptions> quantile{};  // quantiles to find as well; empty: none
   PictureStyle picture{};

@@ -237,6 +237,11 @@ Task scan_task(const ooc::Source& source) {
   return writing_task(source, core_rate);
 }
 
+Task rows_task(const ooc::Source& source) {
+  constexpr double core_rate = 3e9;
+  return writing_task(source, core_rate);
+}
+
 Task split_task(const ooc::Source& source) {
   constexpr double core_rate = 0.5e9;
   return writing_task(source, core_rate);

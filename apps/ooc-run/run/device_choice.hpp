@@ -46,6 +46,7 @@ Task histogram_2d_task(std::span<const ooc::Source> sources, std::size_t passes)
 Task gram_task(const ooc::Source& source);
 Task convert_task(const ooc::Source& source);
 Task scan_task(const ooc::Source& source);
+Task rows_task(const ooc::Source& source);  // of reduce --axis 1
 Task split_task(const ooc::Source& source);
 Task filter_task(const ooc::Source& source);
 

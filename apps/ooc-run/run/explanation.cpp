@@ -298,8 +298,11 @@ std::vector<FactRow> checkpoint_row(const ooc::Checkpoint& checkpoint) {
   return {{"saves", text}};
 }
 
-Remarks remarks_on(const Explanation& explanation, const RunSettings& settings) {
-  Remarks remarks{.facts = try_side_files(settings.side_files)};
+Remarks remarks_on(const Explanation& explanation, const RunSettings& settings,
+                   const std::string& output) {
+  Remarks remarks;
+  if (!output.empty()) remarks.facts.push_back({"output", output});
+  std::ranges::move(try_side_files(settings.side_files), std::back_inserter(remarks.facts));
   std::ranges::move(checkpoint_row(settings.checkpoint), std::back_inserter(remarks.facts));
   if (settings.rank_count() > 1) {
     remarks.facts.push_back(

@@ -88,8 +88,9 @@ std::vector<FactRow> try_side_files(const SideFiles& files);
 std::vector<FactRow> checkpoint_row(const ooc::Checkpoint& checkpoint);
 
 /// Returns the rows about side files, checkpoint and ranks, and the reasons that concern passes,
-/// holes and the reads of --verify.
-Remarks remarks_on(const Explanation& explanation, const RunSettings& settings);
+/// holes and the reads of --verify. `output`: what the run would write, if it does.
+Remarks remarks_on(const Explanation& explanation, const RunSettings& settings,
+                   const std::string& output = "");
 
 /// Returns the output of --explain for one source, or for two that are read side by side.
 Outcome explain(std::string_view command, const RunSettings& settings,

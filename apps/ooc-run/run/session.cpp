@@ -371,6 +371,18 @@ Json answer(Json result, const ooc::Stats& stats, const Verified& verified) {
   return result;
 }
 
+Outcome Session::report_files(Report report, const ooc::Source& source,
+                              const std::string& written, const ooc::Stats& stats,
+                              const Verified& verified) {
+  report.input = describe_input(source, settings_.format);
+  report.heading = heading(source);
+  Outcome outcome = this->report(std::move(report), stats);
+  note_behind(source, outcome);
+  outcome.written = written;
+  if (verified.why_not) outcome.fail(*verified.why_not);
+  return outcome;
+}
+
 Outcome Session::report(std::string_view command, std::span<const ooc::Source> sources,
                         const ooc::Stats& stats, Json result, const std::string& text,
                         const Verified& verified, const std::string& figure) {

@@ -116,6 +116,11 @@ class Session {
     return report(command, {&source, 1}, stats, std::move(result), text, verified, figure);
   }
 
+  /// Like the first report() above, for files that the run has written from one source, and which
+  /// `written` names. Adds the description of the source.
+  Outcome report_files(Report report, const ooc::Source& source, const std::string& written,
+                       const ooc::Stats& stats, const Verified& verified = {});
+
   /// Returns "several ranks" or "several devices" if these share the run; see sharers_of().
   std::string_view sharers() const;
 

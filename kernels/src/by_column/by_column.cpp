@@ -1,4 +1,4 @@
-#include "by_column/tile.hpp"
+#include "lines/lines.hpp"
 #include "reduce/saved_tree.hpp"
 #include "reduce/statistics.hpp"
 
@@ -6,6 +6,7 @@
 #include <ooc/detail/inputs/input_type.hpp>
 #include <ooc/detail/partials/tile_tree.hpp>
 #include <ooc/detail/sizing/dry_run_pass.hpp>
+#include <ooc/memory.hpp>
 #include <ooc/reduce.hpp>
 
 #include <algorithm>
@@ -28,6 +29,9 @@ namespace {
 
 using reduction::Node;
 
+/// Phases of the columns of a tile (see lines/lines.hpp).
+constexpr std::size_t phases = 32;
+
 /// The node of a tree of tiles: one for each column.
 template <class T>
 using ColumnNodes = std::vector<Node<T>>;
@@ -43,10 +47,23 @@ struct MergeColumns {
   }
 };
 
+/// State of a CPU lane between tiles, as reduction::CpuLane.
+struct CpuLane {
+  /// Starts a chunk at row `first`.
+  void begin_chunk(std::uint64_t first, std::uint64_t rows, std::size_t columns) {
+    if (first < end || seen.empty()) seen.assign(columns, {});
+    end = first + rows;
+  }
+
+  std::uint64_t end = 0;                        // of the last chunk
+  std::vector<reduction::SeenExtremes> seen{};  // of each column
+  std::vector<std::byte> packed{};              // scratch memory
+};
+
 template <class T>
 struct RowsFound final : OpaqueState {
   Simd simd = best_simd();
-  by_column::CpuLane lane;
+  CpuLane lane;
   std::vector<reduction::TileResult> results;  // of some tiles; kept to reuse the memory
   std::vector<ColumnNodes<T>> spare;           // nodes that were merged into others
   TileTree<ColumnNodes<T>, MergeColumns<T>> tree{MergeColumns<T>{&spare}};
@@ -95,18 +112,22 @@ class ReduceColumns {
     const std::size_t tiles_at_once = divide_up(results_at_once(stream.kind()), columns_);
     const std::size_t rows_at_once = tiles_at_once * tile_rows();
     for (std::size_t row = 0; row < in.rows(); row += rows_at_once) {
-      const by_column::Rows rows{
+      const lines::Lines columns{
           .data = reinterpret_cast<const std::byte*>(in.data + row * columns_),
-          .count = std::min(rows_at_once, in.rows() - row),
-          .columns = columns_,
-          .tile = tile_rows()};
-      found.results.resize(divide_up(rows.count, rows.tile) * columns_);
+          .count = columns_,
+          .length = std::min(rows_at_once, in.rows() - row),
+          .stride = 1,
+          .step = columns_,
+          .tile = tile_rows(),
+          .phases = phases};
+      found.results.resize(columns.tiles() * columns_);
       if (stream.kind() == DeviceKind::cpu) {
-        reduce_tiles_cpu(type, rows, found.simd, found.lane, found.results);
+        reduce_lines_cpu(type, columns, found.simd, found.lane.seen, found.lane.packed,
+                         found.results);
       } else {
-        reduce_tiles_cuda(stream, type, rows, found.results);
+        reduce_on_gpu(stream, columns, found.results);
       }
-      add_tiles(found, rows, in.first + row);
+      add_tiles(found, columns, in.first + row);
     }
   }
 
@@ -190,15 +211,23 @@ class ReduceColumns {
     return (total ? static_cast<const RowsFound<T>&>(*total) : nothing).tree;
   }
 
-  void add_tiles(RowsFound<T>& found, const by_column::Rows& rows, std::uint64_t first) const {
-    for (std::size_t row = 0; row < rows.count; row += rows.tile) {
-      const auto* const results = found.results.data() + row / rows.tile * columns_;
-      const std::size_t count = std::min(rows.tile, rows.count - row);
+  static void reduce_on_gpu(Stream& stream, const lines::Lines& columns,
+                            std::span<reduction::TileResult> results) {
+    const Buffer on_device(stream.temporaries(), results.size_bytes());
+    reduce_lines_cuda(stream, type, columns, on_device.as<reduction::TileResult>());
+    stream.copy(results.data(), on_device.data(), results.size_bytes());
+    stream.synchronize();
+  }
+
+  void add_tiles(RowsFound<T>& found, const lines::Lines& tiles, std::uint64_t first) const {
+    for (std::size_t row = 0; row < tiles.length; row += tiles.tile) {
+      const auto* const results = found.results.data() + row / tiles.tile * columns_;
+      const std::size_t count = std::min(tiles.tile, tiles.length - row);
       ColumnNodes<T> columns = found.fresh(columns_);
       for (std::size_t c = 0; c < columns_; ++c) {
         columns[c] = reduction::node_of<T>(results[c], first + row, count);
       }
-      found.tree.add((first + row) / rows.tile, std::move(columns));
+      found.tree.add((first + row) / tiles.tile, std::move(columns));
     }
   }
 

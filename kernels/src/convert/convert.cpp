@@ -1,9 +1,8 @@
 #include <ooc/convert.hpp>
-#include <ooc/detail/dataset/target_file.hpp>
 #include <ooc/detail/inputs/input_type.hpp>
-#include <ooc/detail/sizing/dry_run_pass.hpp>
 
 #include "base/raw_element.hpp"
+#include "base/written_values.hpp"
 #include "convert/values.hpp"
 
 #include <ooc/detail/base/byte_reader.hpp>
@@ -11,7 +10,6 @@
 #include <ooc/map.hpp>
 #include <ooc/memory.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -135,11 +133,8 @@ Stats dry_run_convert(const Options& options, DeviceKind device, const Source& s
                       const Target& target, const PassOptions& wanted) {
   require_elements(source, target);
   const Target shaped = shaped_as(source, target);
-  TargetFile file(shaped, source.elements(), std::array{&source}, Purpose::dry_run);
-  const std::size_t element_bytes = size_of(*shaped.type);
-  const Output output{file, element_bytes, shaped.type->swapped ? element_bytes : 0};
   const PassInput input = stored_input(source, size_of(source.element()));
-  return dry_run_pass(options, device, input, {&output, 1}, wanted);
+  return dry_run_values(options, device, input, shaped, source.elements(), wanted);
 }
 
 Result<Conversion> convert(Coordinator& coordinator, const Source& source, const Target& target,

@@ -37,10 +37,10 @@ struct Node : std::conditional_t<is_floating<T>, InfiniteCount, NoInfinities> {
   std::uint64_t argmax = nowhere_at_all;
   std::uint64_t first_nan = nowhere_at_all;
 
-  std::uint64_t values() const { return count - nan; }
-  double mean() const { return static_cast<double>(sum) / static_cast<double>(values()); }
+  constexpr std::uint64_t values() const { return count - nan; }
+  constexpr double mean() const { return static_cast<double>(sum) / static_cast<double>(values()); }
 
-  void merge_right(const Node& right) {
+  constexpr void merge_right(const Node& right) {
     first_nan = std::min(first_nan, right.first_nan);
     if (values() == 0) {
       take_values(right);
@@ -53,7 +53,7 @@ struct Node : std::conditional_t<is_floating<T>, InfiniteCount, NoInfinities> {
   }
 
  private:
-  void take_values(const Node& right) {
+  constexpr void take_values(const Node& right) {
     sum = right.sum;
     m2 = right.m2;
     take_minimum(right);
@@ -61,7 +61,7 @@ struct Node : std::conditional_t<is_floating<T>, InfiniteCount, NoInfinities> {
   }
 
   /// Merges by the formula of Chan, Golub and LeVeque (1979).
-  void merge_values(const Node& right) {
+  constexpr void merge_values(const Node& right) {
     const auto left_values = static_cast<double>(values());
     const auto right_values = static_cast<double>(right.values());
     const double delta = right.mean() - mean();
@@ -75,11 +75,11 @@ struct Node : std::conditional_t<is_floating<T>, InfiniteCount, NoInfinities> {
     if (right_max > max || (right_max == max && right.argmax < argmax)) take_maximum(right);
   }
 
-  void take_minimum(const Node& right) {
+  constexpr void take_minimum(const Node& right) {
     min_key = right.min_key;
     argmin = right.argmin;
   }
-  void take_maximum(const Node& right) {
+  constexpr void take_maximum(const Node& right) {
     max_key = right.max_key;
     argmax = right.argmax;
   }
@@ -97,14 +97,14 @@ bool is_possible(const Node<T>& node) {
 
 /// Returns the sum of squared distances of integers from their mean: an exact integer divided by
 /// `count`.
-inline double m2_of_integers(std::uint64_t count, int128 sum, std::uint64_t squares) {
+constexpr double m2_of_integers(std::uint64_t count, int128 sum, std::uint64_t squares) {
   const int128 numerator = int128{count} * squares - sum * sum;
   return static_cast<double>(numerator) / static_cast<double>(count);
 }
 
 /// Returns the leaf for a tile. `first`: index of the tile's first element.
 template <class T>
-Node<T> node_of(const TileResult& tile, std::uint64_t first, std::size_t count) {
+constexpr Node<T> node_of(const TileResult& tile, std::uint64_t first, std::size_t count) {
   const auto index_of = [first](std::uint32_t index) {
     return index == nowhere ? nowhere_at_all : first + index;
   };

@@ -1,8 +1,6 @@
 #include <ooc/running.hpp>
 
-#include <ooc/detail/dataset/target_file.hpp>
 #include <ooc/detail/inputs/input_type.hpp>
-#include <ooc/detail/sizing/dry_run_pass.hpp>
 #include <ooc/error.hpp>
 #include <ooc/scan.hpp>
 
@@ -13,6 +11,7 @@
 #include <string_view>
 
 #include "base/raw_element.hpp"
+#include "base/written_values.hpp"
 #include "scan/rules.hpp"
 
 namespace ooc {
@@ -90,36 +89,15 @@ Question question_about(const Source& source, const RunningOptions& options) {
                 {.why = "no element is before the first one",
                  .remedies = {{RemedyAction::unset, "RunningOptions::exclusive"}}});
   }
-  if (source.type() && source.type()->is_struct()) {
-    throw Error(
-        ErrorKind::bad_input, source.name() + ": holds structs " + code_of(*source.type()),
-        {.why = "elements of one type are added or compared", .hint = "name a field of them"});
-  }
-  if (source.by_columns()) {
-    throw Error(ErrorKind::bad_input, source.name() + ": is stored column by column",
-                {.why = "its elements would be taken in the order of the file",
-                 .hint = "save it row by row"});
-  }
+  require_numbers_in_order(source);
   return {source.element(), options};
 }
 
-/// Returns the target with the type of the results and, unless it has one, the shape of all
-/// elements in one dimension.
+/// Returns the target with the type of the results.
 Target shaped_for(const Source& source, const Question& asked, const Target& target) {
-  Target shaped = target;
-  const ElementType made = running_type(asked.type, asked.options.value);
-  if (!shaped.type) {
-    shaped.type = made;
-    shaped.type->is_bool = made == ElementType::u1 && source.type() && source.type()->is_bool;
-  }
-  if (shaped.type->is_struct() || shaped.type->element != made) {
-    throw Error(ErrorKind::usage,
-                target.path.string() + ": is to hold " + code_of(*shaped.type) + ", not " +
-                    code_of(DType{made}),
-                {.path = target.path, .why = "that is the type of the results"});
-  }
-  if (shaped.shape.empty()) shaped.shape = {source.elements()};
-  return shaped;
+  DType made = running_type(asked.type, asked.options.value);
+  made.is_bool = made.element == ElementType::u1 && source.type() && source.type()->is_bool;
+  return target_of_values(target, made, source.elements());
 }
 
 }  // namespace
@@ -151,12 +129,9 @@ Stats dry_run_running(const Options& machine, DeviceKind device, const Source& s
                       const Target& target, const RunningOptions& options,
                       const PassOptions& wanted) {
   const Target shaped = shaped_for(source, question_about(source, options), target);
-  TargetFile file(shaped, source.elements(), std::array{&source}, Purpose::dry_run);
-  const std::size_t bytes = size_of(*shaped.type);
-  const Output output{file, bytes, shaped.type->swapped ? bytes : 0};
   const PassInput input = stored_input(source, size_of(source.element()));
   const DryScan operation;
-  return dry_run_pass(machine, device, input, {&output, 1}, wanted, {}, &operation);
+  return dry_run_values(machine, device, input, shaped, source.elements(), wanted, &operation);
 }
 
 }  // namespace ooc

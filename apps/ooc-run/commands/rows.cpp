@@ -1,0 +1,92 @@
+#include "commands/rows.hpp"
+
+#include <fmt/core.h>
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <ooc/error.hpp>
+#include <ooc/reduce_rows.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "cli/options.hpp"
+#include "cli/sizes.hpp"
+#include "cli/terminal.hpp"
+#include "cli/type_words.hpp"
+#include "commands/columns.hpp"
+#include "dataset/type_doubt.hpp"
+#include "request/output_file.hpp"
+#include "run/explanation.hpp"
+#include "run/session.hpp"
+
+namespace ooc_run {
+namespace {
+
+/// Makes the elements of a source rows, which must be those of the last of two axes. Returns their
+/// length.
+std::uint64_t set_rows(ooc::Source& source, const RowSettings& rows) {
+  const std::uint64_t columns = set_columns(source, rows.columns);
+  const std::size_t axes = source.row_shape().size() + 1;
+  if (axes == 2 || source.has_format(ooc::FileFormat::raw)) return columns;
+  throw ooc::Error(ooc::ErrorKind::usage,
+                   axes == 1 ? source.name() + ": has no axis 1"
+                             : fmt::format("{}: has {} axes", source.name(), axes),
+                   {.why = "--axis 1 is for data of two axes, rows and columns"});
+}
+
+}  // namespace
+
+Outcome run_by_row(const ReduceRequest& request, const Interrupt& interrupt) {
+  const RunSettings& settings = request.run;
+  const auto& [wanted, options, given] = *request.by_row;
+  ooc::Source source = open_numbers(settings);
+  require_whole_rows(source, settings);
+  const std::uint64_t columns = set_rows(source, *request.by_row);
+  const std::uint64_t rows = columns == 0 ? 0 : source.elements() / columns;
+  const std::string_view value = row_value_names[static_cast<std::size_t>(options.value)];
+  const ooc::ElementType made = ooc::row_value_type(source.element(), options.value);
+  const bool keeps_type =
+      options.value == ooc::RowValue::minimum || options.value == ooc::RowValue::maximum;
+  ooc::Target target = wanted;
+  target.type = made;
+  target.type->is_bool = keeps_type && source.type() && source.type()->is_bool;
+  const std::string file = printable(target.path.string());
+  require_ending(target.path, made, "the results are");
+  if (settings.explain) {
+    const Explanation explanation =
+        explain_run(settings, rows_task(source), [&](ooc::DeviceKind device) {
+          return ooc::dry_run_reduce_rows(settings.options, device, source, target, options,
+                                          wanted_of(settings));
+        });
+    const std::string output = fmt::format("{}: {}", file, describe_values(rows, *target.type));
+    return explain("reduce", settings, source, explanation,
+                   remarks_on(explanation, settings, output));
+  }
+  Session session(settings, interrupt, rows_task(source), settings.verify ? 1 : 0);
+  session.warn(type_doubt(source, settings.format));
+  const auto [count, stats] =
+      ooc::reduce_rows(session.coordinator(), source, target, options, session.pass());
+  const Verified verified = session.verify_file("reduce", target.path, stats, [&] {
+    const ooc::Source found = ooc::open(target.path, {.type = target.type});
+    ooc::verify_reduce_rows(session.coordinator(), source, found, options, session.pass());
+  });
+  const std::uint64_t bytes = count * ooc::size_of(made);
+  Json result{{"value", value},
+              {"rows", count},
+              {"columns", columns},
+              {"to", ooc::code_of(*target.type)},
+              {"path", target.path.string()},
+              {"bytes_written", bytes}};
+  return session.report_files(
+      {.command = "reduce",
+       .result = answer(std::move(result), stats, verified),
+       .text = fmt::format("wrote {}: {} of each row of {}, {}, {}\n", file, value,
+                           format_count(columns, "element"), describe_values(count, *target.type),
+                           format_bytes(bytes)) +
+               verified_line(verified.seconds),
+       .writes = true},
+      source, file, stats, verified);
+}
+
+}  // namespace ooc_run
