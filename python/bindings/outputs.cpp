@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <ooc/filter_by.hpp>
+#include <ooc/reduce_rows.hpp>
 #include <ooc/running.hpp>
 #include <optional>
 #include <string>
@@ -63,6 +64,21 @@ std::string running(const Input& input, const std::filesystem::path& out, const 
   return ooc::code_of(ooc::DType{ooc::running_type(input.source->element(), options.value)});
 }
 
+/// Returns the code of the results. `value`: the number of a RowValue.
+std::string reduce_rows(const Input& input, const std::filesystem::path& out, unsigned value,
+                        bool omit_nan, bool overwrite, const Machine& machine,
+                        const nb::object& progress) {
+  const ooc::ReduceRowsOptions options{
+      .value = static_cast<ooc::RowValue>(value),
+      .nan = omit_nan ? ooc::NanPolicy::omit : ooc::NanPolicy::propagate};
+  run_on(input, machine, progress,
+         [&](ooc::Coordinator& coordinator, const ooc::PassOptions& pass) {
+           return ooc::reduce_rows(coordinator, *input.source, target_of(out, overwrite), options,
+                                   pass);
+         });
+  return ooc::code_of(ooc::DType{ooc::row_value_type(input.source->element(), options.value)});
+}
+
 }  // namespace
 
 void bind_outputs(nb::module_& module) {
@@ -74,6 +90,11 @@ void bind_outputs(nb::module_& module) {
                      "tuple[int | float, bool] | None, column: str, mask: Input | None, out: str, "
                      "rest: str | None, indices: bool, overwrite: bool, machine: Machine, "
                      "progress: object | None) -> None"));
+  module.def("reduce_rows", reduce_rows, nb::arg("input"), nb::arg("out"), nb::arg("value"),
+             nb::arg("omit_nan"), nb::arg("overwrite"), nb::arg("machine"),
+             nb::arg("progress").none(),
+             nb::sig("def reduce_rows(input: Input, out: str, value: int, omit_nan: bool, "
+                     "overwrite: bool, machine: Machine, progress: object | None) -> str"));
   module.def("running", running, nb::arg("input"), nb::arg("out"), nb::arg("value"),
              nb::arg("exclusive"), nb::arg("overwrite"), nb::arg("machine"),
              nb::arg("progress").none(),

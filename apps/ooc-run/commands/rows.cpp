@@ -23,12 +23,12 @@
 namespace ooc_run {
 namespace {
 
-/// Makes the elements of a source rows, which must be those of the last of two axes. Returns their
-/// length.
+/// Makes the elements of a source rows, which must be those of the last of two axes, if its shape
+/// is known. Returns their length.
 std::uint64_t set_rows(ooc::Source& source, const RowSettings& rows) {
   const std::uint64_t columns = set_columns(source, rows.columns);
   const std::size_t axes = source.row_shape().size() + 1;
-  if (axes == 2 || source.has_format(ooc::FileFormat::raw)) return columns;
+  if (axes <= 2 && source.shape().size() != 1) return columns;
   throw ooc::Error(ooc::ErrorKind::usage,
                    axes == 1 ? source.name() + ": has no axis 1"
                              : fmt::format("{}: has {} axes", source.name(), axes),

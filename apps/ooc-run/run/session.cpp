@@ -371,9 +371,8 @@ Json answer(Json result, const ooc::Stats& stats, const Verified& verified) {
   return result;
 }
 
-Outcome Session::report_files(Report report, const ooc::Source& source,
-                              const std::string& written, const ooc::Stats& stats,
-                              const Verified& verified) {
+Outcome Session::report_files(Report report, const ooc::Source& source, const std::string& written,
+                              const ooc::Stats& stats, const Verified& verified) {
   report.input = describe_input(source, settings_.format);
   report.heading = heading(source);
   Outcome outcome = this->report(std::move(report), stats);

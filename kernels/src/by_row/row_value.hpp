@@ -26,7 +26,9 @@ constexpr reduction::Node<T> merged(const lines::TileResult* results, std::size_
   std::size_t nodes = 0;
   std::uint64_t tiles = 0;
   for (std::size_t first = 0; first < length; first += tile_elements, results += stride) {
-    const std::size_t count = std::min(length - first, tile_elements);
+    const std::size_t rest = length - first;
+    // std::min() would take the address of a constant, which a GPU does not have.
+    const std::size_t count = rest < tile_elements ? rest : tile_elements;
     waiting[nodes++] = reduction::node_of<T>(*results, first, count);
     for (std::uint64_t pairs = ++tiles; pairs % 2 == 0; pairs /= 2) {
       --nodes;

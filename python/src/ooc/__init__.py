@@ -33,7 +33,7 @@ from ._errors import (
     VerifyError,
 )
 from ._columns import ColumnStatistics, cov, gram
-from ._files import convert, matmul, running
+from ._files import convert, matmul, reduce_rows, running
 from ._filter import filter
 from ._histogram import Histogram, histogram
 from ._histogram2d import Histogram2d, histogram2d
@@ -106,6 +106,7 @@ __all__ = [
     "quantile",
     "reduce",
     "resident",
+    "reduce_rows",
     "running",
     "shard",
     "std",

@@ -86,6 +86,13 @@ def part_of(shard: Any) -> tuple[int, int]:
     return integer(shard[0], "shard[0]", most=count - 1), count
 
 
+def omits_nan(nan: Any) -> bool:
+    """Returns whether NaN is skipped."""
+    if isinstance(nan, str) and nan in ("propagate", "omit"):
+        return nan == "omit"
+    raise UsageError(f"nan={shown(nan)} is neither 'propagate' nor 'omit'")
+
+
 def path(value: Any, name: str) -> str:
     """Returns the path of a file."""
     try:

@@ -54,7 +54,8 @@ def first_axis(axis: Any) -> Literal[0]:
     if isinstance(axis, (int, np.integer)) and not isinstance(axis, bool) and axis == 0:
         return 0
     raise UsageError(f"axis={shown(axis)} is not 0",
-                     why="only the first axis is reduced, which is that of the rows")
+                     why="only the first axis is reduced, which is that of the rows",
+                     hint="reduce_rows(x, out, value) writes a result for each row")
 
 
 def reduce_columns(x: ArrayLike, omit_nan: bool, wanted: Settings) -> ColumnStatistics:

@@ -7,7 +7,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, Literal, Union
 
 from . import _ooc
-from ._arguments import flag, path, shown
+from ._arguments import flag, omits_nan, path, shown
 from ._array import Array, open, opened_elements
 from ._dtypes import code_of
 from ._errors import UsageError
@@ -48,6 +48,32 @@ def convert(x: ArrayLike, out: Path, dtype: Any = None, *, strict: bool = False,
     if beyond:
         warnings.warn(f"{beyond:,} of {count:,} values are beyond the type", stacklevel=2)
     return _reopened(target, code or array._input.code)
+
+
+_ROW_VALUES = ("sum", "mean", "min", "max", "argmin", "argmax", "var", "std")
+
+
+def reduce_rows(x: ArrayLike, out: Path,
+                value: Literal["sum", "mean", "min", "max", "argmin", "argmax", "var",
+                               "std"] = "sum", *, nan: Literal["propagate", "omit"] = "propagate",
+                overwrite: bool = False, **given: Unpack[Options]) -> Array:
+    """Writes a result for each row, and returns the file as a lazy array of one dimension.
+
+    As numpy.mean(x, axis=1) and so on, with the bits that `reduce` finds for the row alone. A row
+    is all elements with the same first index. Sums of integers are i8 (of u8: u8) and wrap around,
+    indices are i8, minima and maxima have the type of x, and all else is f8. The values of a row of
+    nothing but NaN are NaN, and its indices -1, if nan="omit".
+    """
+    wanted = settings(given)
+    target = path(out, "out")
+    if not isinstance(value, str) or value not in _ROW_VALUES:
+        raise UsageError(f"value={shown(value)} is none of {', '.join(_ROW_VALUES)}")
+    omits = omits_nan(nan)
+    array = opened_elements(x)
+    with reporting(wanted.progress) as progress:
+        code = _ooc.reduce_rows(array._input, target, _ROW_VALUES.index(value), omits,
+                                flag(overwrite, "overwrite"), array._machine(wanted), progress)
+    return _reopened(target, code)
 
 
 def running(x: ArrayLike, out: Path, value: Literal["sum", "min", "max"] = "sum", *,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _ooc
-from ._arguments import number, shown, unicode
+from ._arguments import number, omits_nan, shown, unicode
 from ._array import opened_elements
 from ._errors import UsageError
 from ._options import Options, settings
@@ -40,8 +40,7 @@ def quantile(x: ArrayLike, q: Places, *, method: str = "linear",
         >>> ooc.quantile(numpy.array([1, 2, 6]), 0.5)
         2.0
     """
-    if not isinstance(nan, str) or nan not in ("propagate", "omit"):
-        raise UsageError(f"nan={shown(nan)} is neither 'propagate' nor 'omit'")
+    omits = omits_nan(nan)
     if not isinstance(method, str):
         raise TypeError(f"method={shown(method)} is no name of a method")
     wanted = settings(given)
@@ -49,7 +48,7 @@ def quantile(x: ArrayLike, q: Places, *, method: str = "linear",
     places = [number(q, "q")] if is_one else _places(q)
     array = opened_elements(x)
     with reporting(wanted.progress) as progress:
-        values, _ = _ooc.quantile(array._input, places, unicode(method), nan == "omit",
+        values, _ = _ooc.quantile(array._input, places, unicode(method), omits,
                                   array._machine(wanted), progress)
     found = [math.nan if value is None else value for value in values]
     return found[0] if is_one else np.array(found)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union, overload
 import numpy as np
 
 from . import _ooc
-from ._arguments import flag, number, shown
+from ._arguments import flag, number, omits_nan
 from ._array import opened_elements
 from ._columns import ColumnStatistics, first_axis, reduce_columns
 from ._errors import UsageError
@@ -110,20 +110,18 @@ def reduce(x: ArrayLike, *, axis: Literal[0] | None = None, nan: NanPolicy = "pr
         >>> ooc.reduce(numpy.array([[1, 2], [3, 8]]), axis=0).mean
         array([2., 5.])
     """
-    if not isinstance(nan, str) or nan not in ("propagate", "omit"):
-        raise UsageError(f"nan={shown(nan)} is neither 'propagate' nor 'omit'")
+    omits = omits_nan(nan)
     is_exact = flag(exact, "exact")
     wanted = settings(given)
     if axis is not None:
         if first_axis(axis) == 0 and is_exact:
             raise UsageError("exact=True with axis=0",
                              why="the sums of columns are not rounded once")
-        return reduce_columns(x, nan == "omit", wanted)
+        return reduce_columns(x, omits, wanted)
     array = opened_elements(x)
     source = array._input
     with reporting(wanted.progress) as progress:
-        values, stats = _ooc.reduce(source, nan == "omit", is_exact, array._machine(wanted),
-                                    progress)
+        values, stats = _ooc.reduce(source, omits, is_exact, array._machine(wanted), progress)
     return Statistics(**values, stats=RunStats(stats), is_shard=source.is_section)
 
 

@@ -85,6 +85,7 @@ class ReduceRowsTest : public testing::TestWithParam<DeviceKind> {
                  std::to_string(columns));
     Coordinator maps = coordinator(512 * KiB, 3);
     for (const NanPolicy nan : {NanPolicy::propagate, NanPolicy::omit}) {
+      if (!is_floating<T> && nan == NanPolicy::omit) continue;  // integers have none
       std::string expected[std::size(all_values)];
       for (std::size_t i = 0; i < values.size(); i += columns) {
         const std::vector<T> row(values.begin() + static_cast<std::ptrdiff_t>(i),
@@ -112,9 +113,9 @@ INSTANTIATE_TEST_SUITE_P(Devices, ReduceRowsTest, test::all_devices, test::devic
 TEST_P(ReduceRowsTest, EveryTypeHasTheBitsOfReduce) {
   for (const ElementType type : test::all_types) {
     visit(type, [&]<class T>(std::type_identity<T>) {
-      expect_defined(test::varied_values<T>(300 * 3), 3);
-      expect_defined(test::random_bits<T>(70 * 17), 17);
-      expect_defined(test::varied_values<T>(9 * 700), 700);
+      expect_defined(test::varied_values<T>(90 * 3), 3);
+      expect_defined(test::random_bits<T>(40 * 17), 17);
+      expect_defined(test::varied_values<T>(5 * 700), 700);
       expect_defined(test::varied_values<T>(2 * 150'000), 150'000);
     });
   }
@@ -124,13 +125,13 @@ TEST_P(ReduceRowsTest, AnyLengthHasTheBitsOfReduce) {
   for (const std::size_t columns :
        {1,   2,   4,   5,   8,   31,   32,   33,   63,    64,    65,    127,   128,
         129, 255, 256, 257, 511, 1023, 1024, 1025, 65535, 65536, 65537, 131072}) {
-    const std::size_t rows = columns < 1000 ? 150 : 3;
+    const std::size_t rows = columns < 1000 ? 40 : 3;
     expect_defined(test::rough_numbers(rows * columns), columns);
   }
 }
 
 TEST_P(ReduceRowsTest, ManyTilesMeetInTheTreeOfReduce) {
-  for (const std::size_t tiles : {3, 5, 6, 7, 11}) {
+  for (const std::size_t tiles : {3, 6, 11}) {
     expect_defined(test::rough_numbers(2 * (tiles * tile_elements - 5)), tiles * tile_elements - 5);
   }
 }
