@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <ooc/filter_by.hpp>
-#include <ooc/reduce_rows.hpp>
+#include <ooc/reduce.hpp>
 #include <ooc/running.hpp>
 #include <optional>
 #include <string>

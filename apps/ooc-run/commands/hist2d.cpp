@@ -15,7 +15,7 @@
 #include "cli/failure.hpp"
 #include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
-#include "commands/columns.hpp"
+#include "commands/axis.hpp"
 #include "commands/commands.hpp"
 #include "dataset/type_doubt.hpp"
 #include "draw/heat_map.hpp"

@@ -15,7 +15,7 @@
 #include "cli/failure.hpp"
 #include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
-#include "commands/columns.hpp"
+#include "commands/axis.hpp"
 #include "dataset/type_doubt.hpp"
 #include "parts/part_facts.hpp"
 #include "run/explanation.hpp"

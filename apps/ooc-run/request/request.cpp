@@ -90,7 +90,7 @@ ooc::RowValue parse_row_value(std::string_view text) {
 
 RowSettings read_rows(const Arguments& arguments, ooc::NanPolicy nan) {
   RowSettings rows{.target = {}, .options = {.nan = nan}, .columns = {}};
-  rows.options.value = arguments.get("value", parse_row_value).value_or(rows.options.value);
+  rows.options.value = arguments.get("statistic", parse_row_value).value_or(rows.options.value);
   rows.columns = arguments.get("columns", positive_count);
   rows.target.path = read_output_path(arguments, "ooc-run reduce IN --axis 1 -o OUT", 1);
   rows.target.replace = arguments.has("force");

@@ -10,7 +10,6 @@
 #include <ooc/matmul.hpp>
 #include <ooc/quantile.hpp>
 #include <ooc/reduce.hpp>
-#include <ooc/reduce_rows.hpp>
 #include <ooc/running.hpp>
 #include <ooc/target.hpp>
 #include <ooc/top.hpp>

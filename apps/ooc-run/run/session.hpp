@@ -6,7 +6,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ooc/coordinator.hpp>
-#include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/source.hpp>
 #include <span>
 #include <string>
@@ -18,30 +17,11 @@
 #include "result/outcome.hpp"
 #include "result/report.hpp"
 #include "run/device_choice.hpp"
+#include "run/inputs.hpp"
 #include "run/progress.hpp"
 #include "timeline/trace.hpp"
 
 namespace ooc_run {
-
-/// True for standard input, named "-", and for a pipe.
-bool is_stream(const std::string& file);
-
-/// Opens the files as one dataset of numbers. Throws Error, also for streams.
-ooc::Source open_numbers(std::span<const std::string> files, const RunSettings& settings);
-ooc::Source open_numbers(const RunSettings& settings);  // all files of the settings
-
-/// Opens the files as one dataset of numbers or structs, of which --skip leaves out whole rows.
-ooc::Source open_records(const RunSettings& settings);
-
-/// Throws Error(usage) if --skip leaves out a part of a row.
-void require_whole_rows(const ooc::Source& source, const RunSettings& settings);
-
-/// Like open_numbers(), but the only file may be a stream: standard input, named "-", or a pipe.
-/// Waits for its first bytes, or until the user interrupts the run.
-ooc::Source open_input(const RunSettings& settings, const Interrupt& interrupt);
-
-/// Returns the files as paths. Throws Error if one of them is a stream.
-std::vector<std::filesystem::path> files_of(std::span<const std::string> files);
 
 /// A command's description of its input and its result, as JSON and as text.
 struct Report {

@@ -22,7 +22,6 @@
 #include <ooc/ranks.hpp>
 #include <ooc/records.hpp>
 #include <ooc/reduce.hpp>
-#include <ooc/reduce_rows.hpp>
 #include <ooc/resident.hpp>
 #include <ooc/running.hpp>
 #include <ooc/scan.hpp>

@@ -1,4 +1,4 @@
-#include <ooc/reduce_rows.hpp>
+#include <ooc/reduce.hpp>
 
 #include <ooc/detail/inputs/input_type.hpp>
 #include <ooc/error.hpp>

@@ -4,7 +4,7 @@
 
 #include <ooc/device.hpp>
 #include <ooc/dtype.hpp>
-#include <ooc/reduce_rows.hpp>
+#include <ooc/reduce.hpp>
 
 #include <algorithm>
 #include <bit>

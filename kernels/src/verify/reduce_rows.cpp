@@ -1,4 +1,4 @@
-#include <ooc/reduce_rows.hpp>
+#include <ooc/reduce.hpp>
 
 #include "verify/comparison.hpp"
 #include "verify/plain_check.hpp"

@@ -1,7 +1,7 @@
 // Tests reduce_rows() against reduce() of each row.
 
 #include <ooc/error.hpp>
-#include <ooc/reduce_rows.hpp>
+#include <ooc/reduce.hpp>
 
 #include <gtest/gtest.h>
 
