@@ -133,10 +133,7 @@ void refuse(const MatmulRequest& request) {
 }
 
 template <class FoldRequest>
-requires requires(const FoldRequest& request) {
-  request.shard;
-}
-void refuse(const FoldRequest& request) {
+void refuse_of_fold(const FoldRequest& request) {
   const std::filesystem::path output = request.shard ? request.shard->output : "";
   const auto refuse_output = [&](const std::filesystem::path& file, std::string_view what) {
     if (output.empty() || file.empty() || !same_file(output, file)) return;
@@ -148,6 +145,22 @@ void refuse(const FoldRequest& request) {
   }
   if (request.shard) refuse_output(request.shard->after, "the part of --after");
   refuse(request.run, output);
+}
+
+template <class FoldRequest>
+requires requires(const FoldRequest& request) {
+  request.shard;
+}
+void refuse(const FoldRequest& request) {
+  refuse_of_fold(request);
+}
+
+void refuse(const HistogramRequest& request) {
+  refuse_of_fold(request);
+  if (!request.weights) return;
+  RunSettings of_weights = request.run;  // no side file may be the weights, either
+  of_weights.files = {*request.weights};
+  refuse(of_weights, {});
 }
 
 void refuse(const MergeRequest& request) {
