@@ -3,6 +3,7 @@
 
 import json
 import math
+import xml.etree.ElementTree
 from fractions import Fraction
 
 import numpy as np
@@ -150,6 +151,31 @@ class WeightsTest(CliTest):
         many = self.succeed("histogram", "x.npy", "--weights", "x.npy", "--edges=0,1,2,3,4").stdout
         self.assertIn("sums of weights", many)
 
+    def test_the_picture(self):
+        np.save(self.path("a.npy"), np.array([0, 1, 1, 2, 5, np.nan]))
+        np.save(self.path("b.npy"), np.array([1, 0.25, 2, 0, 3, 1]))
+        words = ("histogram", "a.npy", "--weights", "b.npy", "--bins", 4, "--range=0:4")
+        self.succeed(*words, "--plot", "p.svg", "--title", "A & B", "--xlabel", "energy")
+        tree = xml.etree.ElementTree.parse(self.path("p.svg"))
+        space = "{http://www.w3.org/2000/svg}"
+        bars = [each for each in tree.iter(f"{space}rect") if each.get("data-count")]
+        self.assertEqual([each.get("data-count") for each in bars], ["1", "2.25", "0", "0"])
+        heights = [float(each.get("height")) for each in bars]
+        self.assertAlmostEqual(heights[0], heights[1] / 2.25, delta=0.1)
+        self.assertEqual(heights[2:], [0, 0])
+        texts = [text.text for text in tree.iter(f"{space}text")]
+        for text in ("A & B", "energy", "sum", "4 bins from 0 to 4, sums of weights",
+                     "not drawn: 1 above, 1 nan"):
+            self.assertIn(text, texts)
+        many = ("histogram", "x.npy", "--weights", "w.npy", "--bins", 5000, "--plot", "many.svg")
+        self.succeed(*many)
+        self.assertIn("sums of weights", self.directory.joinpath("many.svg").read_text())
+
+    def test_no_picture_of_negative_sums(self):
+        done = self.succeed("histogram", "x.npy", "--weights", "x.npy", "--plot", "p.svg")
+        self.check_message(done)
+        self.assertFalse(self.directory.joinpath("p.svg").exists())
+
     def test_the_report_and_the_plan(self):
         document = self.json("histogram", "x.npy", "--weights", "w.npy", "--report", "run.html")
         self.assertEqual(document["input"]["weights"]["dtype"], "<f8")
@@ -158,6 +184,7 @@ class WeightsTest(CliTest):
         page = self.directory.joinpath("run.html").read_text(encoding="utf-8")
         for name in ("x.npy", "w.npy"):
             self.assertIn(f"{name}: {COUNT:,} values", page)
+        self.assertIn("sums of the bins", page)
         plan = self.succeed("histogram", "x.npy", "--weights", "w.npy", "--explain").stdout
         self.assertIn("w.npy", plan)
         self.assertRegex(plan, r"which --range\s+would give")
@@ -184,7 +211,7 @@ class WeightsTest(CliTest):
                       ["x.npy", "--weights", "-"], ["x.npy", "--weights", ""],
                       [*weighted, "--bins", "auto"], [*weighted, "--bins", 65537],
                       [*weighted, "--shard", "0/2", "-o", "p"], [*weighted, "--checksum"],
-                      [*weighted, "--plot", "p.svg"], [*weighted, "--tsv", "--density"],
+                      [*weighted, "--log-scale"], [*weighted, "--tsv", "--density"],
                       [*weighted, "--trace", "w.npy"]):
             self.check_error(2, "histogram", *words)
         for words in (["x.npy", "--weights", "short.npy"], ["rows.npy", "--weights", "fortran.npy"],

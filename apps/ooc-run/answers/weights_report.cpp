@@ -1,7 +1,6 @@
 #include "answers/weights_report.hpp"
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,8 +13,6 @@
 
 #include "answers/histogram_report.hpp"
 #include "cli/sizes.hpp"
-#include "cli/terminal.hpp"
-#include "draw/bars.hpp"
 #include "draw/bin_groups.hpp"
 
 namespace ooc_run {
@@ -68,16 +65,6 @@ Json describe_weighted(const ooc::WeightedHistogram& found, const ooc::Histogram
   described["sum_above"] = json_number(found.sum_above);
   described["sum_nan"] = json_number(found.sum_nan);
   return described;
-}
-
-std::string bars_of_sums(const ooc::WeightedHistogram& found) {
-  const auto& [edges, counts, below, above, nan, count] = found.histogram;
-  if (edges.empty()) return {};
-  const Terminal terminal = describe_terminal(STDOUT_FILENO);
-  const std::string heading = fmt::format(
-      "{} from {} to {}, sums of weights{}", format_count(counts.size(), "bin"),
-      format_real(edges.front()), format_real(edges.back()), describe_sum_rows(found, terminal));
-  return lines_for_stdout(heading) + "\n" + draw_sums(found, terminal);
 }
 
 std::string why_not_finite(const ooc::WeightedHistogram& found) {

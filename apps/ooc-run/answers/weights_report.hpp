@@ -11,9 +11,6 @@ namespace ooc_run {
 /// Returns a histogram with weights as JSON: that of its values, and the sums.
 Json describe_weighted(const ooc::WeightedHistogram& found, const ooc::HistogramOptions& options);
 
-/// Returns the sums as bars for the terminal. Empty if there are no bins.
-std::string bars_of_sums(const ooc::WeightedHistogram& found);
-
 /// Returns a warning that says why sums are NaN or infinite. Empty if none is.
 std::string why_not_finite(const ooc::WeightedHistogram& found);
 

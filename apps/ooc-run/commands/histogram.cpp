@@ -43,12 +43,14 @@ Outcome run_weighted(const HistogramRequest& request, const Interrupt& interrupt
   refuse_streams(request);
   const RunSettings& settings = request.run;
   const ooc::HistogramOptions& options = request.bins;
+  HistogramPicture picture(settings.side_files, options, request.picture);
   const std::array sources{open_numbers(settings), open_weights(*request.weights, settings)};
   const auto& [source, weights] = sources;
   if (settings.explain) {
     const Explanation explanation = explain_weighted_histogram(settings, sources, options);
     return explain("histogram", settings, sources, explanation, remarks_on(explanation, settings));
   }
+  picture.begin();
   Session session(settings, interrupt, weighted_histogram_task(sources, options),
                   settings.verify ? 1 : 0);
   for (const ooc::Source& each : sources) session.warn(type_doubt(each, settings.format));
@@ -60,9 +62,11 @@ Outcome run_weighted(const HistogramRequest& request, const Interrupt& interrupt
     ooc::verify_weighted_histogram(session.coordinator(), source, weights, options, found,
                                    session.pass());
   });
-  Outcome outcome = session.report("histogram", sources, stats, describe_weighted(found, options),
-                                   request.table ? "" : bars_of_sums(found), verified);
+  Outcome outcome =
+      session.report("histogram", sources, stats, describe_weighted(found, options),
+                     request.table ? "" : picture.bars(found), verified, picture.figure(found));
   note_bins(found.histogram, options, source.element(), outcome);
+  picture.write(found, describe_data(source), interrupt, outcome);
   if (!request.table) return outcome;
   session.warn(describe_partial(sources, stats));
   print_as_table(std::move(found), outcome);

@@ -5,15 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
 #include "draw/axis.hpp"
 #include "draw/bin_groups.hpp"
+#include "draw/sum_groups.hpp"
 #include "result/report.hpp"
 
 namespace ooc_run {
@@ -45,12 +44,6 @@ std::string draw_bar(double length, bool unicode) {
   bar += eighths[filled % 8];
   return bar;
 }
-
-/// The scale of the bars: the position of a height, from 0 to 1, and ticks at so many intervals.
-struct Scale {
-  std::function<double(double)> position;
-  std::function<std::vector<Tick>(int)> ticks;
-};
 
 /// Builds the picture, whose columns are: label, axis, bar, count, percentage.
 class Canvas {
@@ -215,36 +208,10 @@ std::string draw_histogram(const ooc::Histogram& histogram, const Terminal& term
               terminal);
 }
 
-namespace {
-
-ooc::Scalar added(const ooc::Scalar& one, const ooc::Scalar& other) {
-  if (!one.is_integer()) return one.value() + other.value();
-  return std::get<ooc::int128>(one) + std::get<ooc::int128>(other);
-}
-
-/// Returns the sums of the bins, `each` together.
-std::vector<ooc::Scalar> group_sums(const std::vector<ooc::Scalar>& sums, std::size_t each) {
-  std::vector<ooc::Scalar> groups;
-  for (std::size_t bin = 0; bin < sums.size(); ++bin) {
-    if (bin % each == 0) {
-      groups.push_back(sums[bin]);
-    } else {
-      groups.back() = added(groups.back(), sums[bin]);
-    }
-  }
-  return groups;
-}
-
-bool has_length(const ooc::Scalar& sum) {
-  return sum.value() >= 0 && std::isfinite(sum.value());
-}
-
-}  // namespace
-
 std::string describe_sum_rows(const ooc::WeightedHistogram& histogram, const Terminal& terminal) {
   const std::size_t bins = histogram.sums.size();
   const std::size_t each = bins_per_group(bins, most_rows(terminal));
-  const bool has_bars = std::ranges::all_of(group_sums(histogram.sums, each), has_length);
+  const bool has_bars = have_bars(group_sums(histogram.sums, each));
   return describe_groups(bins, each, "row") +
          (has_bars ? "" : "; no bars, since some are negative or not finite");
 }
@@ -254,13 +221,12 @@ std::string draw_sums(const ooc::WeightedHistogram& histogram, const Terminal& t
   const std::size_t each = bins_per_group(sums.size(), most_rows(terminal));
   const std::vector<BinGroup> groups = group_bins(counted, each);
   const std::vector<ooc::Scalar> grouped = group_sums(sums, each);
-  const bool has_bars = std::ranges::all_of(grouped, has_length);
+  const bool has_bars = have_bars(grouped);
   double highest = 0, all = 0;
   if (has_bars) highest = std::ranges::max(grouped, {}, &ooc::Scalar::value).value();
   for (const ooc::Scalar& sum : grouped) all += sum.value();
   for (const ooc::Scalar& sum : {below, above, nan}) all += sum.value();
-  const bool has_shares =
-      has_bars && std::ranges::all_of(std::array{below, above, nan}, has_length);
+  const bool has_shares = has_bars && have_bars({below, above, nan});
   const auto row_of = [&](const ooc::Scalar& sum) {
     return Row{has_bars ? sum.value() : 0, format_number(sum),
                has_shares && std::isfinite(all) ? format_percent(sum.value(), all) : ""};

@@ -17,6 +17,7 @@
 #include "kernels/weighted_histogram/one_by_one.hpp"
 #include "support/all_types.hpp"
 #include "support/effort.hpp"
+#include "support/special_values.hpp"
 #include "weighted_histogram/weights.hpp"
 
 namespace ooc::detail {
@@ -53,6 +54,20 @@ TEST(BinSums, MergedOnesAreCarried) {
   EXPECT_EQ(total.limbs, (std::vector<std::int64_t>{0xffff'fffd, 0x3000'0002}));
   total.merge(ElementType::u4, part);
   expect_same(total.sum(ElementType::u4, 0), int128{0x3000'0002'ffff'fffc});
+}
+
+TEST(BinSums, MergedOnesKeepWhatIsNotFinite) {
+  const auto of_one = [](std::uint32_t kinds) {
+    return weighing::BinSums{std::vector<std::int64_t>(weighing::limbs_of_sum(ElementType::f4)),
+                             {kinds}};
+  };
+  weighing::BinSums total, infinity = of_one(weighing::NonFinite::infinity), one = of_one(0);
+  weighing::BinSums negative = of_one(weighing::NonFinite::negative_infinity);
+  total.merge(ElementType::f4, infinity);
+  total.merge(ElementType::f4, one);
+  expect_same(total.sum(ElementType::f4, 0), test::infinity);
+  total.merge(ElementType::f4, negative);
+  expect_same(total.sum(ElementType::f4, 0), test::nan);
 }
 
 template <class T>
