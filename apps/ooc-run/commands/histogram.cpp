@@ -22,11 +22,13 @@ namespace ooc_run {
 
 namespace {
 
-/// Opens the weights. A raw file has the type that its name says; --dtype is for a name without.
-ooc::Source open_weights(const std::string& file, RunSettings settings) {
-  const std::filesystem::path path = ooc::detail::selector_of(file).path;
+/// Returns the settings that weights are read with. A raw file has the type that its name says;
+/// --dtype is for a name without.
+RunSettings settings_for(const std::string& weights, RunSettings settings) {
+  const std::filesystem::path path = ooc::detail::selector_of(weights).path;
   if (ooc::type_of_ending(ooc::detail::ending_of_data(path))) settings.format.type.reset();
-  return open_numbers({&file, 1}, settings);
+  settings.files = {weights};
+  return settings;
 }
 
 /// Throws Error(usage) for data that can be read once, from beginning to end.
@@ -44,7 +46,8 @@ Outcome run_weighted(const HistogramRequest& request, const Interrupt& interrupt
   const RunSettings& settings = request.run;
   const ooc::HistogramOptions& options = request.bins;
   HistogramPicture picture(settings.side_files, options, request.picture);
-  const std::array sources{open_numbers(settings), open_weights(*request.weights, settings)};
+  const RunSettings for_weights = settings_for(*request.weights, settings);
+  const std::array sources{open_numbers(settings), open_numbers(for_weights)};
   const auto& [source, weights] = sources;
   if (settings.explain) {
     const Explanation explanation = explain_weighted_histogram(settings, sources, options);
@@ -53,7 +56,8 @@ Outcome run_weighted(const HistogramRequest& request, const Interrupt& interrupt
   picture.begin();
   Session session(settings, interrupt, weighted_histogram_task(sources, options),
                   settings.verify ? 1 : 0);
-  for (const ooc::Source& each : sources) session.warn(type_doubt(each, settings.format));
+  session.warn(type_doubt(source, settings.format));
+  session.warn(type_doubt(weights, for_weights.format));
   auto [found, stats] =
       ooc::weighted_histogram(session.coordinator(), source, weights, options, session.pass());
   require_counts(found.histogram, stats);
