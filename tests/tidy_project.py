@@ -17,9 +17,9 @@ ROOMS = {
     "lib": ["src/group", "src/device", "src/observe", "src/checksum", "src/json", "src/sizing",
             "src/pass", "src/ranks", "src/inputs", "src/partials", "src/parts", "src/operators"],
     "kernels": ["src/base", "src/gemm", "src/histogram", "src/histogram_2d", "src/quantile",
-                "src/top", "src/distinct", "src/reduce", "src/lines", "src/by_column", "src/by_row",
-                "src/gram", "src/convert", "src/scan", "src/split", "src/matmul/plan",
-                "src/matmul", "src/verify"],
+                "src/top", "src/distinct", "src/reduce", "src/weighted_histogram", "src/lines",
+                "src/by_column", "src/by_row", "src/gram", "src/convert", "src/scan", "src/split",
+                "src/matmul/plan", "src/matmul", "src/verify"],
     "apps": ["describe-hdf5", "measure", *(f"ooc-run/{room}" for room in (
         "cli", "manual", "machine", "dataset", "request", "timeline", "rates", "result", "draw",
         "page", "parts", "run", "answers", "commands", "info", "doctor", "gen", "bench"))],

@@ -7,6 +7,7 @@
 #include <ooc/histogram.hpp>
 #include <ooc/histogram_2d.hpp>
 #include <ooc/reduce.hpp>
+#include <ooc/weighted_histogram.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -87,6 +88,28 @@ nb::tuple histogram(const Input& input, const nb::object& bins, const nb::object
                         found.nan, found.count, RunStats{std::move(stats)});
 }
 
+/// Adds the weights of the elements in bins.
+nb::tuple weighted_histogram(const Input& input, const Input& weights, const nb::object& bins,
+                             const nb::object& range, bool logarithmic, const Machine& machine,
+                             const nb::object& progress) {
+  ooc::HistogramOptions options = bins_of(bins, range, logarithmic);
+  auto [found, stats] = run_on(
+      input, machine, progress, [&](ooc::Coordinator& coordinator, const ooc::PassOptions& pass) {
+        std::optional<ooc::Stats> both = set_range(coordinator, *input.source, options, pass);
+        auto added =
+            ooc::weighted_histogram(coordinator, *input.source, *weights.source, options, pass);
+        if (both) added.stats = *both += added.stats;
+        return added;
+      });
+  const ooc::Histogram& counted = found.histogram;
+  nb::list sums;
+  for (const ooc::Scalar& sum : found.sums) sums.append(number(sum));
+  return nb::make_tuple(
+      sums, nb::make_tuple(number(found.sum_below), number(found.sum_above), number(found.sum_nan)),
+      bytes_of(counted.counts), bytes_of(counted.edges), counted.below, counted.above, counted.nan,
+      counted.count, RunStats{std::move(stats)});
+}
+
 /// Counts pairs of the elements of two inputs or, if there are columns, of these of one.
 nb::tuple histogram2d(const Input& x, const Input& y,
                       const std::pair<std::string, std::string>& columns, const nb::object& x_bins,
@@ -116,6 +139,14 @@ void bind_histograms(nb::module_& module) {
              nb::sig("def histogram(input: Input, bins: int | str | Sequence[float], range: "
                      "tuple[float, float] | None, logarithmic: bool, machine: Machine, progress: "
                      "object | None) -> tuple[bytes, bytes, int, int, int, int, RunStats]"));
+  module.def(
+      "weighted_histogram", weighted_histogram, nb::arg("input"), nb::arg("weights"),
+      nb::arg("bins"), nb::arg("range").none(), nb::arg("logarithmic"), nb::arg("machine"),
+      nb::arg("progress").none(),
+      nb::sig("def weighted_histogram(input: Input, weights: Input, bins: int | str | "
+              "Sequence[float], range: tuple[float, float] | None, logarithmic: bool, machine: "
+              "Machine, progress: object | None) -> tuple[list[Any], tuple[Any, Any, Any], bytes, "
+              "bytes, int, int, int, int, RunStats]"));
   module.def(
       "histogram2d", histogram2d, nb::arg("x"), nb::arg("y"), nb::arg("columns"), nb::arg("x_bins"),
       nb::arg("y_bins"), nb::arg("x_range").none(), nb::arg("y_range").none(), nb::arg("machine"),

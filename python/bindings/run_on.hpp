@@ -5,6 +5,9 @@
 #include <cstddef>
 #include <ooc/coordinator.hpp>
 #include <ooc/detail/device/binding.hpp>
+#include <ooc/reduce.hpp>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -27,6 +30,19 @@ auto run_on(const Input& input, const Machine& machine, const nb::object& progre
     }
     return job(*coordinator, options);
   });
+}
+
+/// Returns an integer with all its digits, a float, or None.
+inline nb::object number(const ooc::Scalar& value) {
+  if (!value.has_value()) return nb::none();
+  if (!value.is_integer()) return nb::float_(value.value());
+  const std::string digits = to_string(value);
+  return nb::steal(PyLong_FromString(digits.c_str(), nullptr, 10));
+}
+
+template <class T>
+nb::object number(const std::optional<T>& value) {
+  return value ? nb::cast(*value) : nb::none();
 }
 
 template <class T>

@@ -19,18 +19,6 @@
 namespace ooc_python {
 namespace {
 
-nb::object number(const ooc::Scalar& value) {
-  if (!value.has_value()) return nb::none();
-  if (!value.is_integer()) return nb::float_(value.value());
-  const std::string digits = to_string(value);
-  return nb::steal(PyLong_FromString(digits.c_str(), nullptr, 10));
-}
-
-template <class T>
-nb::object number(const std::optional<T>& value) {
-  return value ? nb::cast(*value) : nb::none();
-}
-
 nb::tuple reduce(const Input& input, bool omit_nan, bool exact, const Machine& machine,
                  const nb::object& progress) {
   const ooc::ReduceOptions options{

@@ -1,4 +1,6 @@
+import math
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -118,3 +120,55 @@ def test_examples(examples):
     import ooc._histogram
 
     examples(ooc._histogram)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_sums_of_weights_are_exact(values, dtype):
+    array = values("f4", 5000)
+    weights = values(dtype, 5000)
+    np.save("a.npy", array)
+    np.save("w.npy", weights)
+    add = sum if weights.dtype.kind in "iu" else math.fsum
+    expected, edges = np.histogram(array.astype("f8"), 7, (-50, 60), weights=weights.astype("f8"))
+    for data, given in (("a.npy", "w.npy"), (array, weights), ("a.npy", weights)):
+        found = ooc.histogram(data, 7, (-50, 60), weights=given)
+        np.testing.assert_array_equal(found.edges, edges)
+        np.testing.assert_allclose(found.sums, expected, rtol=1e-9, atol=1e-9)
+        assert found.histogram == ooc.histogram(data, 7, (-50, 60))
+        assert found.sum_below == add(weights[array < -50].tolist())
+        assert found.sum_above == add(weights[array > 60].tolist())
+        last = weights[(array >= edges[6]) & (array <= edges[7])].tolist()
+        assert found.sums[6] == add(last)
+        assert found.sums.dtype == (np.int64 if add is sum else np.float64)
+
+
+def test_sums_unpack_as_those_of_numpy():
+    sums, edges = ooc.histogram(np.array([1, 2, 2]), 2, weights=np.array([1e308, 1, -1e308]))
+    assert sums.tolist() == [1e308, -1e308] and edges.tolist() == [1, 1.5, 2]
+    cancelled, _ = ooc.histogram(np.ones(3), 1, weights=np.array([1e308, 1, -1e308]))
+    assert cancelled.tolist() == [1]
+    found = ooc.histogram(np.ones(3), 1, weights=np.full(3, 2**64 - 1, "u8"))
+    assert found.sums.tolist() == [3 * (2**64 - 1)] and found.sums.dtype == object
+    assert found.sum_nan == 0 and found.stats.run["passes"] == 2
+    bools = ooc.histogram(np.array([0, 1], "u1"), 2, weights=np.array([True, False]))
+    assert bools.sums.tolist() == [1, 0] and bools.edges.tolist() == [0, 0.5, 1]
+    nothing = ooc.histogram(np.array([], "f4"), 3, weights=np.array([], "f8"))
+    assert nothing.sums.tolist() == [0, 0, 0] and nothing.edges.tolist() == [0, 1 / 3, 2 / 3, 1]
+
+
+def test_exact_fractions(values):
+    array, weights = values("f4", 3000), values("f8", 3000)
+    found = ooc.histogram(array, 1, weights=weights)
+    assert found.sums[0] == float(sum(map(Fraction, weights.tolist())))
+
+
+def test_weights_are_refused():
+    array = np.ones(4)
+    with pytest.raises(ooc.UsageError, match="and weights"):
+        ooc.histogram(array, weights=np.ones(3))
+    with pytest.raises(ooc.UsageError, match="values without weights"):
+        ooc.histogram(array, "auto", weights=array)
+    with pytest.raises(ooc.UsageError, match="65537 bins with weights"):
+        ooc.histogram(array, 65537, weights=array)
+    with pytest.raises(ooc.BadInput, match="holds structs"):
+        ooc.histogram(array, weights=np.zeros(4, [("w", "f8")]))

@@ -18,6 +18,7 @@
 #include "cli/terminal.hpp"
 #include "cli/type_words.hpp"
 #include "draw/bars.hpp"
+#include "draw/sum_groups.hpp"
 
 namespace ooc_run {
 
@@ -128,6 +129,16 @@ std::string HistogramPicture::bars(const ooc::Histogram& histogram) const {
          draw_histogram(histogram, terminal, logarithmic, own_edges);
 }
 
+std::string HistogramPicture::bars(const ooc::WeightedHistogram& found) const {
+  const auto& [edges, counts, below, above, nan, count] = found.histogram;
+  if (edges.empty()) return {};
+  const Terminal terminal = describe_terminal(STDOUT_FILENO);
+  const std::string heading = fmt::format(
+      "{} from {} to {}, sums of weights{}", format_count(counts.size(), "bin"),
+      format_real(edges.front()), format_real(edges.back()), describe_sum_rows(found, terminal));
+  return lines_for_stdout(heading) + "\n" + draw_sums(found, terminal);
+}
+
 HistogramPlot HistogramPicture::plot(const std::string& title) const {
   return {.title = style_.title.value_or(title),
           .value_title = style_.value_title,
@@ -138,6 +149,21 @@ HistogramPlot HistogramPicture::plot(const std::string& title) const {
 
 std::string HistogramPicture::figure(const ooc::Histogram& histogram) const {
   return files_.report ? histogram_figure(histogram, plot({})) : std::string{};
+}
+
+std::string HistogramPicture::figure(const ooc::WeightedHistogram& found) const {
+  return files_.report && have_bars(found.sums) ? sums_figure(found, plot({})) : std::string{};
+}
+
+void HistogramPicture::write(const ooc::WeightedHistogram& found, const std::string& title,
+                             const Interrupt& interrupt, Outcome& outcome) {
+  if (!file_) return;
+  if (!have_bars(found.sums)) {
+    outcome.notes.push_back("no picture: some sums are negative or not finite");
+    return;
+  }
+  const auto draw_picture = [&] { return plot_sums(found, plot(title)); };
+  write_plot(*file_, "histogram", draw_picture, interrupt, outcome);
 }
 
 void HistogramPicture::write(const ooc::Histogram& histogram, const std::string& title,

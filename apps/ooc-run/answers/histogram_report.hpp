@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ooc/histogram.hpp>
+#include <ooc/weighted_histogram.hpp>
 #include <optional>
 #include <string>
 
@@ -39,13 +40,19 @@ class HistogramPicture {
 
   /// Returns the bars for the terminal. Empty if there are no bins.
   std::string bars(const ooc::Histogram& histogram) const;
+  std::string bars(const ooc::WeightedHistogram& found) const;  // of the sums
 
   /// Returns the figure for the page of --report. Empty without --report.
   std::string figure(const ooc::Histogram& histogram) const;
+  /// The same of the sums. Empty also if they have no bars.
+  std::string figure(const ooc::WeightedHistogram& found) const;
 
   /// Writes the file of --plot. A failure is added to the outcome.
   void write(const ooc::Histogram& histogram, const std::string& title, const Interrupt& interrupt,
              Outcome& outcome);
+  /// The same of the sums. Adds a note instead if they have no bars.
+  void write(const ooc::WeightedHistogram& found, const std::string& title,
+             const Interrupt& interrupt, Outcome& outcome);
 
  private:
   HistogramPlot plot(const std::string& title) const;

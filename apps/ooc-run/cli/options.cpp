@@ -32,8 +32,12 @@ constexpr std::array all_commands{
             "rule of that name of numpy.histogram_bin_edges, for the finite values, from\n"
             "minimum to maximum. The first three take two passes, too; fd and auto look for\n"
             "the quartiles as ooc-run quantile does, and count in one pass more. Several\n"
-            "files are one dataset, in the order given. --verify reads the data once more and\n"
-            "compares each value with the edges: an independent, slower method."},
+            "files are one dataset, in the order given.\n"
+            "--weights W adds element i of W to the bin of value i, as weights=w of NumPy,\n"
+            "but exactly: integers of any length, or the nearest double to the sum of floats.\n"
+            "A raw W has the type that its ending names, else that of --dtype. --verify\n"
+            "reads the data once more and compares each value with the edges: an\n"
+            "independent, slower method."},
     Command{"reduce", "FILE... [options]", "sum, minimum, maximum, mean, variance in one pass",
             FileWords::some, reduce_examples,
             "Sums of integers are exact. Sums of floats, mean and (population) variance have\n"

@@ -1,7 +1,17 @@
+#include <array>
+#include <filesystem>
+#include <ooc/detail/base/compressed_name.hpp>
+#include <ooc/detail/dataset/judgement.hpp>
+#include <ooc/dtype.hpp>
+#include <ooc/error.hpp>
 #include <ooc/histogram.hpp>
+#include <ooc/weighted_histogram.hpp>
+#include <string>
+#include <utility>
 
 #include "answers/bin_table.hpp"
 #include "answers/histogram_report.hpp"
+#include "answers/weights_report.hpp"
 #include "commands/commands.hpp"
 #include "commands/shard.hpp"
 #include "dataset/type_doubt.hpp"
@@ -10,11 +20,71 @@
 
 namespace ooc_run {
 
+namespace {
+
+/// Returns the settings that weights are read with. A raw file has the type that its name says;
+/// --dtype is for a name without.
+RunSettings settings_for(const std::string& weights, RunSettings settings) {
+  const std::filesystem::path path = ooc::detail::selector_of(weights).path;
+  if (ooc::type_of_ending(ooc::detail::ending_of_data(path))) settings.format.type.reset();
+  settings.files = {weights};
+  return settings;
+}
+
+/// Throws Error(usage) for data that can be read once, from beginning to end.
+void refuse_streams(const HistogramRequest& request) {
+  for (const std::string& file : {request.run.files.front(), *request.weights}) {
+    if (!is_stream(file)) continue;
+    throw ooc::Error(ooc::ErrorKind::usage, file + ": with --weights, no file may be a stream",
+                     {.why = "values and weights are read side by side, each from any place",
+                      .hint = "save it to a file"});
+  }
+}
+
+Outcome run_weighted(const HistogramRequest& request, const Interrupt& interrupt) {
+  refuse_streams(request);
+  const RunSettings& settings = request.run;
+  const ooc::HistogramOptions& options = request.bins;
+  HistogramPicture picture(settings.side_files, options, request.picture);
+  const RunSettings for_weights = settings_for(*request.weights, settings);
+  const std::array sources{open_numbers(settings), open_numbers(for_weights)};
+  const auto& [source, weights] = sources;
+  if (settings.explain) {
+    const Explanation explanation = explain_weighted_histogram(settings, sources, options);
+    return explain("histogram", settings, sources, explanation, remarks_on(explanation, settings));
+  }
+  picture.begin();
+  Session session(settings, interrupt, weighted_histogram_task(sources, options),
+                  settings.verify ? 1 : 0);
+  session.warn(type_doubt(source, settings.format));
+  session.warn(type_doubt(weights, for_weights.format));
+  auto [found, stats] =
+      ooc::weighted_histogram(session.coordinator(), source, weights, options, session.pass());
+  require_counts(found.histogram, stats);
+  session.warn(why_not_finite(found));
+  const Verified verified = session.verify(stats, [&, &found = found] {
+    ooc::verify_weighted_histogram(session.coordinator(), source, weights, options, found,
+                                   session.pass());
+  });
+  Outcome outcome =
+      session.report("histogram", sources, stats, describe_weighted(found, options),
+                     request.table ? "" : picture.bars(found), verified, picture.figure(found));
+  note_bins(found.histogram, options, source.element(), outcome);
+  picture.write(found, describe_data(source), interrupt, outcome);
+  if (!request.table) return outcome;
+  session.warn(describe_partial(sources, stats));
+  print_as_table(std::move(found), outcome);
+  return outcome;
+}
+
+}  // namespace
+
 Outcome run(const HistogramRequest& request, const Interrupt& interrupt) {
   if (request.shard) {
     return run_shard(request.run, *request.shard,
                      {.command = "histogram", .histogram = request.bins}, interrupt);
   }
+  if (request.weights) return run_weighted(request, interrupt);
   const RunSettings& settings = request.run;
   const ooc::HistogramOptions& options = request.bins;
   HistogramPicture picture(settings.side_files, options, request.picture);

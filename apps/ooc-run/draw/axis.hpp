@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,6 +12,13 @@ namespace ooc_run {
 struct Tick {
   double value;
   std::string label;
+};
+
+/// The scale of bars: the position of a height, from 0 to 1, and ticks at so many intervals at
+/// most.
+struct Scale {
+  std::function<double(double)> position{};
+  std::function<std::vector<Tick>(int)> ticks{};
 };
 
 /// Returns a readable distance between ticks: the smallest of 1, 2, 2.5 and 5 times a power of ten

@@ -12,6 +12,8 @@
 #include "cli/terminal.hpp"
 #include "draw/axis.hpp"
 #include "draw/bin_groups.hpp"
+#include "draw/sum_groups.hpp"
+#include "result/report.hpp"
 
 namespace ooc_run {
 namespace {
@@ -23,9 +25,9 @@ std::size_t most_rows(const Terminal& terminal) {
   return std::clamp(terminal.rows - std::min(terminal.rows, others), least, most);
 }
 
-std::string format_percent(std::uint64_t part, std::uint64_t all) {
+std::string format_percent(double part, double all) {
   if (part == 0 || all == 0) return "";
-  const double percent = 100 * static_cast<double>(part) / static_cast<double>(all);
+  const double percent = 100 * (part / all);
   return percent < 0.05 ? "<0.1 %" : fmt::format("{:.1f} %", percent);
 }
 
@@ -69,10 +71,10 @@ class Canvas {
   }
 
   /// Adds the axis of the bars with its ticks. `label`: the value at the end of the last row.
-  void axis(std::string_view label, const CountAxis& counts) {
+  void axis(std::string_view label, const Scale& scale) {
     std::string rule, labels;
     std::size_t column = corner();
-    for (const Mark& mark : marks_on(counts)) {
+    for (const Mark& mark : marks_on(scale)) {
       for (; column < mark.column; ++column) {
         const bool tick = column + 1 == mark.column;
         rule += terminal_.unicode ? (tick ? "┬" : "─") : (tick ? "+" : "-");
@@ -98,15 +100,15 @@ class Canvas {
   std::size_t corner() const { return 2 + label_columns_ + 1; }
 
   /// Returns as many ticks as have room for their labels. None if all counts are 0.
-  std::vector<Mark> marks_on(const CountAxis& counts) const {
+  std::vector<Mark> marks_on(const Scale& scale) const {
     constexpr int most_intervals = 6;
     constexpr std::size_t gap = 3;
     for (int intervals = most_intervals; intervals > 0; --intervals) {
-      const std::vector<Tick> ticks = counts.ticks(intervals);
+      const std::vector<Tick> ticks = scale.ticks(intervals);
       std::vector<Mark> marks;
       std::size_t free = 0;
       for (const Tick& tick : ticks) {
-        const double along = counts.position(tick.value) * static_cast<double>(bar_columns_);
+        const double along = scale.position(tick.value) * static_cast<double>(bar_columns_);
         const std::size_t column = corner() + static_cast<std::size_t>(std::lround(along));
         const std::size_t begin = column - std::min(column, tick.label.size() / 2);
         if (begin < free) break;
@@ -133,41 +135,123 @@ std::string describe_rows(const ooc::Histogram& histogram, const Terminal& termi
          BarHeights(group_bins(histogram, each), own_edges).remark();
 }
 
-std::string draw_histogram(const ooc::Histogram& histogram, const Terminal& terminal,
-                           bool logarithmic_bars, bool own_edges) {
-  const std::vector<BinGroup> rows =
-      group_bins(histogram, bins_per_group(histogram.counts.size(), most_rows(terminal)));
-  std::vector<double> points;
-  for (const BinGroup& row : rows) points.push_back(row.lower);
-  points.push_back(histogram.edges.back());
-  const std::vector<std::string> labels = tick_labels(points);
+namespace {
 
-  const std::uint64_t most = most_of(rows);
-  std::size_t label_columns = std::string_view("below").size();
+/// A line of a picture: the height of its bar, and the texts beside it.
+struct Row {
+  double height = 0;
+  std::string number{}, share{};
+};
+
+/// A line below or above the bars.
+struct Outside {
+  std::string_view label;
+  Row row;
+};
+
+/// The rows of bins, with the edges around them, and what is in none.
+struct Rows {
+  std::vector<double> edges{};
+  std::vector<Row> bins{};
+  std::vector<Outside> below{}, above{};
+};
+
+std::string draw(const Rows& rows, const Scale& scale, const Terminal& terminal) {
+  const std::vector<std::string> labels = tick_labels(rows.edges);
+  std::size_t label_columns = std::string_view("below").size(), number_columns = 0;
   for (const std::string& label : labels) label_columns = std::max(label_columns, label.size());
-  const std::uint64_t widest = std::max({most, histogram.below, histogram.above, histogram.nan});
-  const BarHeights heights(rows, own_edges);
-  const CountAxis counts(static_cast<double>(heights.highest()), logarithmic_bars);
-  const auto digits = [](std::uint64_t count) { return group_digits(std::to_string(count)); };
-
-  Canvas canvas(terminal, label_columns, digits(widest).size());
-  const auto outside = [&](std::string_view label, std::uint64_t count) {
-    if (count == 0) return;
-    canvas.line(label, " ", 0, digits(count), format_percent(count, histogram.count));
+  const auto widen = [&](const Row& row) {
+    number_columns = std::max(number_columns, row.number.size());
   };
-  outside("below", histogram.below);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const double length =
-        counts.position(heights.of(rows[i])) * static_cast<double>(canvas.bar_columns());
+  std::ranges::for_each(rows.bins, widen);
+  std::ranges::for_each(rows.below, widen, &Outside::row);
+  std::ranges::for_each(rows.above, widen, &Outside::row);
+
+  Canvas canvas(terminal, label_columns, number_columns);
+  for (const auto& [label, row] : rows.below) canvas.line(label, " ", 0, row.number, row.share);
+  for (std::size_t i = 0; i < rows.bins.size(); ++i) {
+    const auto& [height, number, share] = rows.bins[i];
+    const double length = scale.position(height) * static_cast<double>(canvas.bar_columns());
     constexpr double visible = 1e-9;  // columns
     canvas.line(labels[i], terminal.unicode ? (i == 0 ? "┌" : "├") : "|",
-                rows[i].count == 0 ? 0 : std::max(length, visible), digits(rows[i].count),
-                format_percent(rows[i].count, histogram.count));
+                height == 0 ? 0 : std::max(length, visible), number, share);
   }
-  canvas.axis(labels.back(), counts);
-  outside("above", histogram.above);
-  outside("nan", histogram.nan);
+  canvas.axis(labels.back(), scale);
+  for (const auto& [label, row] : rows.above) canvas.line(label, " ", 0, row.number, row.share);
   return canvas.take();
+}
+
+}  // namespace
+
+std::string draw_histogram(const ooc::Histogram& histogram, const Terminal& terminal,
+                           bool logarithmic_bars, bool own_edges) {
+  const std::vector<BinGroup> groups =
+      group_bins(histogram, bins_per_group(histogram.counts.size(), most_rows(terminal)));
+  const BarHeights heights(groups, own_edges);
+  const auto row_of = [&](double height, std::uint64_t count) {
+    return Row{height, group_digits(std::to_string(count)),
+               format_percent(static_cast<double>(count), static_cast<double>(histogram.count))};
+  };
+  Rows rows;
+  for (const BinGroup& group : groups) {
+    rows.edges.push_back(group.lower);
+    rows.bins.push_back(row_of(heights.of(group), group.count));
+  }
+  rows.edges.push_back(histogram.edges.back());
+  if (histogram.below != 0) rows.below.push_back({"below", row_of(0, histogram.below)});
+  if (histogram.above != 0) rows.above.push_back({"above", row_of(0, histogram.above)});
+  if (histogram.nan != 0) rows.above.push_back({"nan", row_of(0, histogram.nan)});
+  const CountAxis counts(static_cast<double>(heights.highest()), logarithmic_bars);
+  return draw(rows,
+              {[counts](double height) { return counts.position(height); },
+               [counts](int intervals) { return counts.ticks(intervals); }},
+              terminal);
+}
+
+std::string describe_sum_rows(const ooc::WeightedHistogram& histogram, const Terminal& terminal) {
+  const std::size_t bins = histogram.sums.size();
+  const std::size_t each = bins_per_group(bins, most_rows(terminal));
+  const bool has_bars = have_bars(group_sums(histogram.sums, each));
+  return describe_groups(bins, each, "row") +
+         (has_bars ? "" : "; no bars, since some are negative or not finite");
+}
+
+std::string draw_sums(const ooc::WeightedHistogram& histogram, const Terminal& terminal) {
+  const auto& [counted, sums, below, above, nan] = histogram;
+  const std::size_t each = bins_per_group(sums.size(), most_rows(terminal));
+  const std::vector<BinGroup> groups = group_bins(counted, each);
+  const std::vector<ooc::Scalar> grouped = group_sums(sums, each);
+  const bool has_bars = have_bars(grouped);
+  double highest = 0, all = 0;
+  if (has_bars) highest = std::ranges::max(grouped, {}, &ooc::Scalar::value).value();
+  for (const ooc::Scalar& sum : grouped) all += sum.value();
+  for (const ooc::Scalar& sum : {below, above, nan}) all += sum.value();
+  const bool has_shares = has_bars && have_bars({below, above, nan});
+  const auto row_of = [&](const ooc::Scalar& sum) {
+    return Row{has_bars ? sum.value() : 0, format_number(sum),
+               has_shares && std::isfinite(all) ? format_percent(sum.value(), all) : ""};
+  };
+  Rows rows;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    rows.edges.push_back(groups[i].lower);
+    rows.bins.push_back(row_of(grouped[i]));
+  }
+  rows.edges.push_back(counted.edges.back());
+  const auto outside = [&](std::string_view label, const ooc::Scalar& sum) {
+    Row row = row_of(sum);
+    row.height = 0;
+    return Outside{label, row};
+  };
+  if (counted.below != 0) rows.below.push_back(outside("below", below));
+  if (counted.above != 0) rows.above.push_back(outside("above", above));
+  if (counted.nan != 0) rows.above.push_back(outside("nan", nan));
+  const ValueAxis axis(0, highest, false);
+  const auto ticks_of = [&](int intervals) {
+    return highest > 0 ? axis.ticks(intervals) : std::vector<Tick>{};
+  };
+  return draw(rows,
+              {[&](double height) { return highest > 0 ? axis.position(height) : 0; }, ticks_of},
+              terminal);
 }
 
 }  // namespace ooc_run

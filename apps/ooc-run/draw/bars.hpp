@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ooc/histogram.hpp>
+#include <ooc/weighted_histogram.hpp>
 #include <string>
 
 #include "cli/terminal.hpp"
@@ -17,5 +18,12 @@ std::string draw_histogram(const ooc::Histogram& histogram, const Terminal& term
 /// one bin per row. Also tells if bars show densities instead of counts.
 std::string describe_rows(const ooc::Histogram& histogram, const Terminal& terminal,
                           bool own_edges = false);
+
+/// Draws the sums of a histogram with weights in the same way, with shares of the sum of all
+/// weights. Sums that are negative or not finite, and all beside them, have no bars.
+std::string draw_sums(const ooc::WeightedHistogram& histogram, const Terminal& terminal);
+
+/// Returns ", each row sums 16 bins" as describe_rows() does, and the reason if there are no bars.
+std::string describe_sum_rows(const ooc::WeightedHistogram& histogram, const Terminal& terminal);
 
 }  // namespace ooc_run

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ooc/histogram.hpp>
+#include <ooc/weighted_histogram.hpp>
 #include <string>
 
 namespace ooc_run {
@@ -20,5 +21,9 @@ std::string plot_histogram(const ooc::Histogram& histogram, const HistogramPlot&
 
 /// Draws the same picture for an HTML page, without the title.
 std::string histogram_figure(const ooc::Histogram& histogram, const HistogramPlot& plot);
+
+// The same of the sums of weights, which must have bars: see have_bars(). The scale is linear.
+std::string plot_sums(const ooc::WeightedHistogram& histogram, const HistogramPlot& plot);
+std::string sums_figure(const ooc::WeightedHistogram& histogram, const HistogramPlot& plot);
 
 }  // namespace ooc_run

@@ -133,14 +133,8 @@ void refuse(const MatmulRequest& request) {
 }
 
 template <class FoldRequest>
-requires requires(const FoldRequest& request) {
-  request.shard;
-}
-void refuse(const FoldRequest& request) {
-  std::filesystem::path output = request.shard ? request.shard->output : "";
-  if constexpr (requires { request.by_row; }) {
-    if (request.by_row) return refuse(request.run, request.by_row->target.path);
-  }
+void refuse_of_fold(const FoldRequest& request) {
+  const std::filesystem::path output = request.shard ? request.shard->output : "";
   const auto refuse_output = [&](const std::filesystem::path& file, std::string_view what) {
     if (output.empty() || file.empty() || !same_file(output, file)) return;
     throw ooc::Error(ooc::ErrorKind::usage, fmt::format("-o {}: is {}", output.string(), what),
@@ -151,6 +145,27 @@ void refuse(const FoldRequest& request) {
   }
   if (request.shard) refuse_output(request.shard->after, "the part of --after");
   refuse(request.run, output);
+}
+
+template <class FoldRequest>
+requires requires(const FoldRequest& request) {
+  request.shard;
+}
+void refuse(const FoldRequest& request) {
+  refuse_of_fold(request);
+}
+
+void refuse(const ReduceRequest& request) {
+  if (request.by_row) return refuse(request.run, request.by_row->target.path);
+  refuse_of_fold(request);
+}
+
+void refuse(const HistogramRequest& request) {
+  refuse_of_fold(request);
+  if (!request.weights) return;
+  RunSettings of_weights = request.run;  // no side file may be the weights, either
+  of_weights.files = {*request.weights};
+  refuse(of_weights, {});
 }
 
 void refuse(const MergeRequest& request) {

@@ -44,12 +44,33 @@ MatmulRequest::Shape parse_matrix_shape(std::string_view text) {
   return shape;
 }
 
+std::string parse_weights(const std::string& text) {
+  if (text.empty()) refuse_usage("names no file");
+  return text;
+}
+
+/// Throws Error(usage) for what a histogram with weights cannot be of.
+void refuse_without_weights(const HistogramRequest& request) {
+  if (request.run.files.size() != 1) {
+    refuse_usage(fmt::format("--weights is for one file, not for {}", request.run.files.size()),
+                 "each value of FILE has a weight in the file of --weights");
+  }
+  const bool by_rule = request.bins.edges.empty() && request.bins.bins.rule();
+  if (by_rule) {
+    throw ooc::Error(ooc::ErrorKind::usage, "--bins by a rule and --weights exclude each other",
+                     {.why = "a rule says how many bins show the counts of values",
+                      .hint = "give their number: --bins 100"});
+  }
+}
+
 HistogramRequest read_histogram(const Arguments& arguments) {
   HistogramRequest request{.run = read_run_settings(arguments),
                            .bins = read_bins(arguments, "bins"),
                            .picture = read_picture_style(arguments),
                            .table = read_table(arguments),
-                           .shard = read_shard(arguments)};
+                           .shard = read_shard(arguments),
+                           .weights = arguments.get("weights", parse_weights)};
+  if (request.weights) refuse_without_weights(request);
   request.run.format.by_columns = true;  // counts do not depend on the order of elements
   return request;
 }

@@ -35,8 +35,9 @@ struct HistogramRequest {
   RunSettings run;
   ooc::HistogramOptions bins;
   PictureStyle picture{};
-  std::optional<BinTable> table{};  // of the bins, instead of text
-  std::optional<Shard> shard{};     // empty: all of the data
+  std::optional<BinTable> table{};       // of the bins, instead of text
+  std::optional<Shard> shard{};          // empty: all of the data
+  std::optional<std::string> weights{};  // file with the weights of the values
 };
 
 /// The statistics of each column are wanted.

@@ -29,6 +29,20 @@ void TextStream::add(std::uint64_t value) {
   add({digits.data(), static_cast<std::size_t>(end - digits.data())});
 }
 
+void TextStream::add(ooc::int128 value) {
+  __extension__ using uint128 = unsigned __int128;
+  constexpr unsigned base = 10;
+  std::array<char, 40> digits{};  // of the lowest value, with its sign
+  std::size_t first = digits.size();
+  uint128 rest = value < 0 ? -static_cast<uint128>(value) : static_cast<uint128>(value);
+  do {
+    digits[--first] = static_cast<char>('0' + static_cast<int>(rest % base));
+    rest /= base;
+  } while (rest != 0);
+  if (value < 0) digits[--first] = '-';
+  add(std::string_view(digits.data() + first, digits.size() - first));
+}
+
 void TextStream::flush() {
   if (used_ != 0) write_({buffer_.data(), used_});
   used_ = 0;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <ooc/reduce.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,7 @@ class TextStream {
   void add(std::string_view text);
   void add(double value);  // as in JSON, with the fewest digits that read back as the same value
   void add(std::uint64_t value);
+  void add(ooc::int128 value);
 
   /// Writes the text that is still in the buffer. Call it at the end.
   void flush();

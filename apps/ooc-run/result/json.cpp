@@ -18,7 +18,9 @@ constexpr char long_integer_mark = '\0';
 
 // Lists pass through it as its binary values, which JSON does not have, of these types.
 template <class T>
-constexpr std::uint64_t list_type = std::is_same_v<T, double> ? 'f' : 'u';
+constexpr std::uint64_t list_type = std::is_same_v<T, double>        ? 'f'
+                                    : std::is_same_v<T, ooc::int128> ? 'i'
+                                                                     : 'u';
 
 template <class T>
 Json list_of(std::span<const T> values) {
@@ -50,6 +52,7 @@ void append_list(Document& document, Json::binary_t& list) {
   const auto kept = std::make_shared<const Json::binary_t>(std::move(list));
   document.add([kept](TextStream& out) {
     if (kept->subtype() == list_type<double>) return print_list<double>(out, *kept);
+    if (kept->subtype() == list_type<ooc::int128>) return print_list<ooc::int128>(out, *kept);
     print_list<std::uint64_t>(out, *kept);
   });
 }
@@ -98,6 +101,10 @@ Json json_list(std::span<const double> values) {
 }
 
 Json json_list(std::span<const std::uint64_t> values) {
+  return list_of(values);
+}
+
+Json json_list(std::span<const ooc::int128> values) {
   return list_of(values);
 }
 

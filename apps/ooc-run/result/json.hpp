@@ -26,6 +26,7 @@ Json json_integer(ooc::int128 value);
 /// Results may contain lists, since append_json() prints them.
 Json json_list(std::span<const double> values);
 Json json_list(std::span<const std::uint64_t> values);
+Json json_list(std::span<const ooc::int128> values);
 
 /// Returns the numbers of a list.
 template <class T>

@@ -154,8 +154,14 @@ Json describe_input(const ooc::Source& source, const ooc::Format& format) {
   return input;
 }
 
-Json describe_inputs(std::span<const ooc::Source> sources, const ooc::Format& format) {
+Json describe_inputs(std::string_view command, std::span<const ooc::Source> sources,
+                     const ooc::Format& format) {
   if (sources.size() == 1) return describe_input(sources.front(), format);
+  if (command == "histogram") {
+    Json input = describe_input(sources[0], format);
+    input["weights"] = describe_input(sources[1], format);
+    return input;
+  }
   return {{"x", describe_input(sources[0], format)}, {"y", describe_input(sources[1], format)}};
 }
 

@@ -21,8 +21,10 @@ Json describe_checkpoint(const ooc::Checkpoint& checkpoint, const ooc::Stats& st
 
 // The `input` and `run` objects of a result.
 Json describe_input(const ooc::Source& source, const ooc::Format& format);
-/// The same of one source, or of those of x and y under these names.
-Json describe_inputs(std::span<const ooc::Source> sources, const ooc::Format& format);
+/// The same of one source of a command, or of two: that of a histogram with its weights, or those
+/// of x and y under these names.
+Json describe_inputs(std::string_view command, std::span<const ooc::Source> sources,
+                     const ooc::Format& format);
 Json describe_run(const ooc::Stats& stats, bool writes, std::span<const std::string> reasons,
                   const std::string& verdict, const Ceilings& ceilings = {},
                   const std::optional<Prediction>& prediction = {});

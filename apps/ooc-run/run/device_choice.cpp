@@ -201,8 +201,10 @@ Task distinct_task(const ooc::Source& source) {
   return passes_over(source, 1, core_rate);
 }
 
-Task histogram_2d_task(std::span<const ooc::Source> sources, std::size_t passes) {
-  constexpr double core_rate = 2e9;
+namespace {
+
+/// Returns a task of passes over several sources in step.
+Task passes_over_all(std::span<const ooc::Source> sources, std::size_t passes, double core_rate) {
   Task task = passes_over(sources.front(), passes, core_rate);
   for (const ooc::Source& source : sources.subspan(1)) {
     const Workload other = passes_over(source, passes, core_rate).work;
@@ -214,6 +216,19 @@ Task histogram_2d_task(std::span<const ooc::Source> sources, std::size_t passes)
     task.work.through_kernel += other.through_kernel;
   }
   return task;
+}
+
+}  // namespace
+
+Task histogram_2d_task(std::span<const ooc::Source> sources, std::size_t passes) {
+  constexpr double core_rate = 2e9;
+  return passes_over_all(sources, passes, core_rate);
+}
+
+Task weighted_histogram_task(std::span<const ooc::Source> sources,
+                             const ooc::HistogramOptions& options) {
+  constexpr double core_rate = 2.2e9;
+  return passes_over_all(sources, ooc::histogram_passes(sources.front(), options), core_rate);
 }
 
 Task gram_task(const ooc::Source& source) {

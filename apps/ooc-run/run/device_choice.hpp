@@ -43,6 +43,9 @@ Task top_task(const ooc::Source& source);
 Task distinct_task(const ooc::Source& source);
 /// `passes`: histogram_2d_passes().
 Task histogram_2d_task(std::span<const ooc::Source> sources, std::size_t passes);
+/// `sources`: of the values and of their weights.
+Task weighted_histogram_task(std::span<const ooc::Source> sources,
+                             const ooc::HistogramOptions& options);
 Task gram_task(const ooc::Source& source);
 Task convert_task(const ooc::Source& source);
 Task scan_task(const ooc::Source& source);

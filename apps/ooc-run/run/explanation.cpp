@@ -6,16 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <ooc/convert.hpp>
 #include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/detail/device/cuda_facts.hpp>
-#include <ooc/detail/file/output_file.hpp>
 #include <ooc/detail/inputs/input_type.hpp>
-#include <ooc/detail/parts/checkpoint_file.hpp>
-#include <ooc/detail/parts/part_file.hpp>
 #include <ooc/detail/sizing/dry_run_pass.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
 #include <ooc/error.hpp>
@@ -25,7 +21,6 @@
 #include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
 #include "dataset/type_doubt.hpp"
-#include "draw/picture_file.hpp"
 #include "machine/machine_facts.hpp"
 #include "result/reasons.hpp"
 
@@ -263,39 +258,15 @@ Explanation explain_histogram_2d(const RunSettings& settings, std::span<const oo
   return explanation;
 }
 
-std::vector<FactRow> try_side_files(const SideFiles& files) {
-  std::vector<FactRow> rows;
-  if (files.plot) {
-    const PictureFile picture(*files.plot, files.replace);
-    rows.push_back({"plot", printable(files.plot->string())});
-  }
-  for (const auto& [name, path] : {std::pair{"trace", files.trace}, {"report", files.report}}) {
-    if (!path) continue;
-    const ooc::detail::OutputFile file(*path, 0, files.replace, ooc::detail::Purpose::dry_run);
-    rows.push_back({name, printable(path->string())});
-  }
-  return rows;
-}
-
-std::vector<FactRow> checkpoint_row(const ooc::Checkpoint& checkpoint) {
-  if (!checkpoint) return {};
-  const double every = checkpoint.every_seconds;
-  std::string text = fmt::format("progress, to {}, {}", printable(checkpoint.file.string()),
-                                 std::isinf(every) ? "when the run is stopped"
-                                 : every > 0       ? "every " + format_seconds(every)
-                                                   : "after each partition");
-  std::uint64_t covered = 0, records = 0;
-  for (const std::filesystem::path& path : ooc::detail::files_of(checkpoint)) {
-    const ooc::PartFile file = ooc::read_part_file(path);
-    records = file.records;
-    for (const ooc::RecordRange& range : file.covers) covered += range.count;
-  }
-  if (records != 0) {
-    text +=
-        fmt::format("; it is there, with {} of {} records of a pass",
-                    group_digits(std::to_string(covered)), group_digits(std::to_string(records)));
-  }
-  return {{"saves", text}};
+Explanation explain_weighted_histogram(const RunSettings& settings,
+                                       std::span<const ooc::Source> sources,
+                                       const ooc::HistogramOptions& options) {
+  const auto dry_run = [&](ooc::DeviceKind device) {
+    return ooc::dry_run_weighted_histogram(settings.options, device, sources[0], sources[1],
+                                           options, wanted_of(settings));
+  };
+  return with_first_pass(explain_run(settings, weighted_histogram_task(sources, options), dry_run),
+                         options);
 }
 
 Remarks remarks_on(const Explanation& explanation, const RunSettings& settings,
@@ -379,7 +350,7 @@ Outcome explain(std::string_view command, const RunSettings& settings,
   json["reasons"] = reasons;
   std::vector<FactRow> facts = remarks.facts;
   for (FactRow& row : rows_of(explanation)) facts.push_back(std::move(row));
-  return explain(command, settings.output, describe_inputs(sources, settings.format),
+  return explain(command, settings.output, describe_inputs(command, sources, settings.format),
                  {{"plan", json}}, headings(sources), std::move(facts), reasons, warnings);
 }
 

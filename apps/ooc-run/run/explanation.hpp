@@ -10,6 +10,7 @@
 #include <ooc/source.hpp>
 #include <ooc/target.hpp>
 #include <ooc/top.hpp>
+#include <ooc/weighted_histogram.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,6 +22,7 @@
 #include "result/outcome.hpp"
 #include "result/report.hpp"
 #include "run/device_choice.hpp"
+#include "run/remarks.hpp"
 #include "run/session.hpp"
 
 namespace ooc_run {
@@ -67,25 +69,16 @@ Explanation explain_histogram_2d(const RunSettings& settings, std::span<const oo
                                  const ooc::PairAxis& x, const ooc::PairAxis& y,
                                  std::size_t passes);
 
+/// `sources`: of the values and of their weights.
+Explanation explain_weighted_histogram(const RunSettings& settings,
+                                       std::span<const ooc::Source> sources,
+                                       const ooc::HistogramOptions& options);
+
 /// Throws Error(device) if one of these devices is a GPU that is not usable.
 void require_usable(std::span<const DeviceName> devices);
 
 /// Returns an explanation as JSON, with the keys of `run` that are known before a run.
 Json describe(const Explanation& explanation);
-
-/// Facts and reasons that a command adds to its explanation.
-struct Remarks {
-  std::vector<FactRow> facts{};        // before those of the explanation
-  std::vector<std::string> reasons{};  // likewise
-};
-
-/// Returns the files of --plot, --trace and --report, which the run would write. Tests that they
-/// can be written, and leaves nothing behind. Throws Error(output) if one cannot.
-std::vector<FactRow> try_side_files(const SideFiles& files);
-
-/// Returns a row about the file of a checkpoint; empty without a checkpoint. Throws the Error of a
-/// run if another file has that name.
-std::vector<FactRow> checkpoint_row(const ooc::Checkpoint& checkpoint);
 
 /// Returns the rows about side files, checkpoint and ranks, and the reasons that concern passes,
 /// holes and the reads of --verify. `output`: what the run would write, if it does.

@@ -283,7 +283,7 @@ Outcome Session::report(std::string_view command, std::span<const ooc::Source> s
   if (stats.outcome.records == 0 && !stats.outcome.partial && settings_.format.count != 0) {
     warn(sources.front().name() + ": there are no values in it");
   }
-  Json input = describe_inputs(sources, settings_.format);
+  Json input = describe_inputs(command, sources, settings_.format);
   const bool checksum = settings_.checksum;
   std::string partial = describe_partial(sources, stats);
   if (!partial.empty()) partial += '\n';

@@ -31,6 +31,7 @@
 #include <ooc/stats.hpp>
 #include <ooc/target.hpp>
 #include <ooc/top.hpp>
+#include <ooc/weighted_histogram.hpp>
 #include <ooc/write.hpp>
 
 /// All of libooc that needs no Thrust. To write operators, include <ooc/execute.hpp> too.

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <functional>
 #include <numeric>
+#include <string>
 #include <utility>
 
 namespace ooc::detail::binning {
@@ -62,6 +63,25 @@ std::vector<std::uint64_t> counts_of(OpaquePartial total, std::size_t counters) 
   if (total) counts = std::move(counted_in(total).counts);
   counts.resize(counters);
   return counts;
+}
+
+Histogram histogram_of(const Bins& bins, OpaquePartial total) {
+  const std::size_t size = bins.size();
+  Histogram histogram;
+  histogram.edges = bins.edges;
+  histogram.count = elements_of(total);
+  histogram.counts = counts_of(std::move(total), bins.counters());
+  histogram.below = histogram.counts[size];
+  histogram.above = histogram.counts[size + 1];
+  histogram.nan = histogram.counts[size + 2];
+  const auto sum =
+      std::accumulate(histogram.counts.begin(), histogram.counts.end(), std::uint64_t{0});
+  if (sum != histogram.count) {
+    throw Error(ErrorKind::internal, "the bins hold " + std::to_string(sum) + " elements of " +
+                                         std::to_string(histogram.count));
+  }
+  histogram.counts.resize(size);
+  return histogram;
 }
 
 std::uint64_t elements_of(const OpaquePartial& total) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ooc/fold.hpp>
+#include <ooc/histogram.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -29,6 +30,10 @@ void merge_counts(OpaquePartial& total, OpaquePartial& part, std::size_t counter
 
 /// Returns the counts of a total: of all bins, then below, above and NaN.
 std::vector<std::uint64_t> counts_of(OpaquePartial total, std::size_t counters);
+
+/// Returns the histogram that a total has counted in bins. Throws Error(internal) unless every
+/// element is in one of the counters.
+Histogram histogram_of(const Bins& bins, OpaquePartial total);
 
 /// Returns the number of elements that a total has counted.
 std::uint64_t elements_of(const OpaquePartial& total);

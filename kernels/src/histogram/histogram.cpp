@@ -4,10 +4,8 @@
 
 #include <ooc/error.hpp>
 
-#include <algorithm>
 #include <array>
 #include <charconv>
-#include <numeric>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -29,16 +27,6 @@ Bins bins_of(ElementType type, const HistogramOptions& options) {
   if (auto bins = binning::known_bins(type, options)) return *std::move(bins);
   throw Error(ErrorKind::usage, "to count in bins together with others takes their range",
               {.hint = "give a range, or call histogram(), which looks for it first"});
-}
-
-/// Throws Error(internal) unless every element is in one of the counters.
-void check_sum(const Histogram& histogram) {
-  const std::uint64_t inside =
-      std::accumulate(histogram.counts.begin(), histogram.counts.end(), std::uint64_t{0});
-  const std::uint64_t sum = inside + histogram.below + histogram.above + histogram.nan;
-  if (sum == histogram.count) return;
-  throw Error(ErrorKind::internal, "the bins hold " + std::to_string(sum) + " elements of " +
-                                       std::to_string(histogram.count));
 }
 
 /// Returns the shortest text that is this number and no other.
@@ -80,17 +68,7 @@ void CountBins<T>::merge(Partial& total, Partial& part) const {
 
 template <IsElement T>
 Histogram CountBins<T>::result(Partial total) const {
-  const std::size_t bins = bins_->size();
-  Histogram histogram;
-  histogram.edges = bins_->edges;
-  histogram.count = binning::elements_of(total);
-  histogram.counts = binning::counts_of(std::move(total), bins_->counters());
-  histogram.below = histogram.counts[bins];
-  histogram.above = histogram.counts[bins + 1];
-  histogram.nan = histogram.counts[bins + 2];
-  histogram.counts.resize(bins);
-  check_sum(histogram);
-  return histogram;
+  return binning::histogram_of(*bins_, std::move(total));
 }
 
 template <IsElement T>

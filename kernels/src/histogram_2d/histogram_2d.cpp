@@ -15,6 +15,7 @@
 #include "histogram/find_bins.hpp"
 #include "histogram_2d/operators.hpp"
 #include "histogram_2d/pairs.hpp"
+#include "histogram_2d/survey.hpp"
 
 namespace ooc {
 
@@ -24,6 +25,7 @@ namespace {
 
 using binning::Bins;
 using binning::Extremes;
+using Survey = SurveyOf<2>;
 
 /// Both axes, of which the first is that of x.
 using Axes = std::array<const PairAxis*, 2>;
@@ -67,7 +69,7 @@ AxisBins known_bins(const Axes& axes, const Pairs& pairs) {
 /// that shows: a pair may have a NaN or an infinity on both axes.
 void check_unchanged(const Histogram2d& found, const Survey& survey, const AxisBins& known,
                      const Axes& axes, bool partial) {
-  const auto& [x, y] = survey.axes;
+  const auto& [x, y] = survey.extremes;
   const auto infinite = [](const Extremes& axis) {
     return axis.negative_infinities + axis.positive_infinities;
   };
@@ -96,7 +98,7 @@ std::array<Bins, 2> bins_over(const AxisBins& known, const Survey& survey, const
   std::array<Bins, 2> bins;
   for (const std::size_t i : {0, 1}) {
     const ElementType type = pairs.places[i].value.type;
-    bins[i] = known[i] ? *known[i] : bins_over(survey.axes[i], *axes[i], type);
+    bins[i] = known[i] ? *known[i] : bins_over(survey.extremes[i], *axes[i], type);
   }
   return bins;
 }
@@ -141,7 +143,7 @@ Result<Histogram2d> count_pairs(Coordinator& coordinator, const Job& job,
   std::array<Bins, 2> bins{Bins{{0, 1}}, Bins{{0, 1}}};  // placeholders for no pairs
   if (job.passes() > 1) {
     std::tie(survey) =
-        passes.fold(std::tuple(SurveyPairs<inputs>(job.pairs, memory_for(job.cells))));
+        passes.fold(std::tuple(SurveyPairs<inputs, 2>(job.pairs, memory_for(job.cells))));
     if (passes.is_stopped()) return {{}, binning::without_results(passes.stats())};
   }
   const bool has_bins = job.all_known() || survey;

@@ -2,19 +2,16 @@
 
 #include "histogram/count.hpp"
 #include "histogram/counted.hpp"
-#include "histogram/find_bins.hpp"
 #include "histogram_2d/cells.hpp"
 #include "histogram_2d/pairs.hpp"
+#include "histogram_2d/survey.hpp"
 
-#include <ooc/detail/base/byte_reader.hpp>
 #include <ooc/detail/checksum/checksum.hpp>
 #include <ooc/error.hpp>
 #include <ooc/fold.hpp>
 #include <ooc/histogram_2d.hpp>
 #include <ooc/memory.hpp>
-#include <ooc/records.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -23,50 +20,12 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
-// The operators of both passes of histogram_2d().
+// The operator of the counting pass of histogram_2d().
 
 namespace ooc::detail::pairs {
-
-/// The records of a step, from one input or from two.
-template <std::size_t inputs>
-using RecordsOfInputs =
-    std::conditional_t<inputs == 1, std::byte, std::tuple<std::byte, std::byte>>;
-
-/// Calls work(first, count) with some records of a chunk at a time, until all are done.
-template <class Work>
-void for_some_records(Stream& stream, std::size_t all, const Work& work) {
-  const std::size_t most = records_at_once(stream.kind());
-  for (std::size_t first = 0; first < all; first += most) work(first, std::min(all - first, most));
-}
-
-/// Base of the operators of both passes. They know the inputs as bytes only.
-template <std::size_t inputs>
-class OfPairs {
- public:
-  using Input = RecordsOfInputs<inputs>;
-  static constexpr Merge merge_order = Merge::unordered;
-  static constexpr bool same_bits_everywhere = true;
-
- protected:
-  using Chunk = DeviceChunk<const std::byte>;
-
-  explicit OfPairs(const Pairs& pairs) : places_(pairs.places) {}
-
-  std::string types() const {
-    std::string text;
-    for (const auto& [value, record_bytes, is_record] : places_) {
-      text += std::string(name_of(value.type)) + " at " + std::to_string(value.offset) + ", ";
-    }
-    return text;
-  }
-
-  std::vector<NumberPlace> places_;  // of x and y
-};
 
 /// Host memory for counting in so many cells: for the pass, the counters of the total, and the
 /// edges of the operator and of the result; for each lane, its counters, which a GPU copies to the
@@ -79,7 +38,7 @@ inline HostBytes memory_for(const CellNumbers& cells) {
           .per_lane = counters + records_at_once(DeviceKind::cpu) * 2 * numbers};
 }
 
-/// The operator of the counting pass.
+/// Counts pairs in cells.
 template <std::size_t inputs>
 class CountCells : public OfPairs<inputs> {
   using typename OfPairs<inputs>::Chunk;
@@ -191,88 +150,6 @@ class CountCells : public OfPairs<inputs> {
 
   std::shared_ptr<const std::array<binning::Bins, 2>> bins_;  // shared by all copies
   CellNumbers cells_;
-};
-
-/// The findings of the first pass, about each axis.
-struct Survey {
-  std::uint64_t pairs = 0;
-  std::array<binning::Extremes, 2> axes{};
-};
-
-/// The operator of the pass that finds the ranges of both axes.
-template <std::size_t inputs>
-class SurveyPairs : public OfPairs<inputs> {
-  using typename OfPairs<inputs>::Chunk;
-
- public:
-  static constexpr std::string_view partial_name = "ooc.histogram_2d.range/1";
-
-  struct Axis {
-    NumberReader reader;
-    std::unique_ptr<binning::ExtremesFinder> finder;
-  };
-  struct Partial {
-    std::vector<Axis> axes{};  // of a lane
-    Survey found{};
-  };
-
-  /// `counting`: the host memory of the counting pass, so that too little fails this one.
-  SurveyPairs(const Pairs& pairs, HostBytes counting)
-      : OfPairs<inputs>(pairs), counting_(counting) {}
-
-  Partial make_partial(Stream& stream) const {
-    Partial partial;
-    for (const NumberPlace& place : this->places_) {
-      const ElementType type = place.value.type;
-      auto finder = stream.kind() == DeviceKind::cpu ? binning::make_cpu_finder(type, best_simd())
-                                                     : binning::make_cuda_finder(type, stream);
-      partial.axes.push_back({NumberReader(place, stream), std::move(finder)});
-    }
-    return partial;
-  }
-  void consume(Stream& stream, Chunk both, Partial& partial) const {
-    consume(stream, both, both, partial);
-  }
-  void consume(Stream& stream, Chunk all_x, Chunk all_y, Partial& partial) const {
-    partial.found.pairs += all_x.size;
-    auto &x = partial.axes[0], &y = partial.axes[1];
-    for_some_records(stream, all_x.size, [&](std::size_t first, std::size_t count) {
-      x.finder->look(stream, x.reader.read(stream, all_x.data, first, count));
-      y.finder->look(stream, y.reader.read(stream, all_y.data, first, count));
-    });
-  }
-  void finish(Stream& stream, std::span<Partial> partials) const {
-    for (Partial& partial : partials) {
-      for (const std::size_t i : {0, 1}) {
-        partial.found.axes[i] = partial.axes[i].finder->finish(stream);
-      }
-      partial.axes.clear();
-    }
-  }
-  void merge(Partial& total, Partial& part) const {
-    total.found.pairs += part.found.pairs;
-    for (const std::size_t i : {0, 1}) total.found.axes[i].merge(part.found.axes[i]);
-  }
-  Survey result(const Partial& total) const { return total.found; }
-
-  std::string question() const { return this->types() + "range"; }
-  void save(const Partial& total, std::vector<std::byte>& out) const {
-    append_bytes(out, total.found.pairs);
-    for (const binning::Extremes& extremes : total.found.axes) append_bytes(out, extremes);
-  }
-  void load(std::span<const std::byte> in, Partial& total) const {
-    ByteReader bytes(in);
-    total.found.pairs = bytes.take<std::uint64_t>();
-    for (binning::Extremes& extremes : total.found.axes) {
-      extremes = binning::take_extremes(bytes, total.found.pairs);
-    }
-    bytes.require_end();
-  }
-  std::uint64_t records_in(const Partial& total) const { return total.found.pairs; }
-  HostBytes host_bytes() const { return counting_; }
-
- private:
-  HostBytes counting_;
 };
 
 }  // namespace ooc::detail::pairs

@@ -17,7 +17,7 @@ PassInput input_with(const PairAxis& axis) {
   const Source& source = axis.source;
   if (axis.column.empty() && has_fields(source)) {
     throw Error(ErrorKind::usage, source.name() + ": holds structs " + code_of(*source.type()),
-                {.why = "an axis has numbers", .hint = "name one of the fields"});
+                {.why = "pairs consist of numbers", .hint = "name one of the fields"});
   }
   const bool by_rows = !axis.column.empty() && !has_fields(source);
   return stored_input(source, record_shape_of(source, by_rows));

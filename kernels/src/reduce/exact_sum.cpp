@@ -68,13 +68,7 @@ void ExactSum::add(int128 integer) {
 }
 
 void ExactSum::carry() {
-  std::int64_t carried = 0;
-  for (std::size_t i = 0; i + 1 < limb_count; ++i) {
-    limbs[i] += carried;
-    carried = limbs[i] >> limb_bits;
-    limbs[i] &= std::numeric_limits<std::uint32_t>::max();
-  }
-  limbs.back() += carried;
+  carry_limbs(limbs.data(), limb_count);
 }
 
 void ExactSum::merge(const ExactSum& other) {

@@ -77,20 +77,58 @@ constexpr unsigned limbs_of(unsigned bits) {
   return (bits + 2 * ExactSum::limb_bits - 2) / ExactSum::limb_bits;
 }
 
+/// The limbs of an ExactSum that finite numbers of a type can reach.
+template <class T>
+struct ReachedLimbs {
+  using Format = FloatFormat<T>;
+
+  static constexpr unsigned first = Format::position_of(0) / ExactSum::limb_bits;
+  static constexpr unsigned count =
+      Format::position_of(Format::max_exponent - 1) / ExactSum::limb_bits - first +
+      limbs_of(Format::fraction_bits + 1);
+};
+
+/// A number as digits of neighbouring limbs, all of its sign and below 2^32 in size.
+template <unsigned count>
+struct LimbDigits {
+  unsigned first;  // the limb of the lowest
+  std::int64_t digits[count];
+};
+
+/// Returns the digits of a magnitude of at most `bits` bits.
+template <unsigned bits>
+constexpr LimbDigits<limbs_of(bits)> digits_of(std::uint64_t magnitude, unsigned position,
+                                               bool negative) {
+  const unsigned shift = position % ExactSum::limb_bits;
+  const std::uint64_t low = magnitude << shift;
+  const std::int64_t sign = negative ? -1 : 0;
+  const auto digit = [sign](std::uint64_t size) {
+    return (static_cast<std::int64_t>(size) ^ sign) - sign;
+  };
+  LimbDigits<limbs_of(bits)> found{position / ExactSum::limb_bits, {}};
+  found.digits[0] = digit(static_cast<std::uint32_t>(low));
+  found.digits[1] = digit(low >> ExactSum::limb_bits);
+  if constexpr (limbs_of(bits) > 2) found.digits[2] = digit(magnitude >> 1 >> (63 - shift));
+  return found;
+}
+
 /// Adds a magnitude of at most `bits` bits to limbs. `limb_at(i)` returns a reference to limb i.
 template <unsigned bits, class LimbAt>
 constexpr void add_to_limbs(LimbAt limb_at, std::uint64_t magnitude, unsigned position,
                             bool negative) {
-  const unsigned index = position / ExactSum::limb_bits;
-  const unsigned shift = position % ExactSum::limb_bits;
-  const std::uint64_t low = magnitude << shift;
-  const auto add = [&](unsigned limb, std::uint64_t digit) {
-    const auto change = static_cast<std::int64_t>(digit);
-    limb_at(limb) += negative ? -change : change;
-  };
-  add(index, static_cast<std::uint32_t>(low));
-  add(index + 1, low >> ExactSum::limb_bits);
-  if constexpr (limbs_of(bits) > 2) add(index + 2, magnitude >> 1 >> (63 - shift));
+  const auto found = digits_of<bits>(magnitude, position, negative);
+  for (unsigned i = 0; i < limbs_of(bits); ++i) limb_at(found.first + i) += found.digits[i];
+}
+
+/// Brings all of `count` limbs but the highest into [0, 2^32). Their value does not change.
+constexpr void carry_limbs(std::int64_t* limbs, std::size_t count) {
+  std::int64_t carried = 0;
+  for (std::size_t i = 0; i + 1 < count; ++i) {
+    limbs[i] += carried;
+    carried = limbs[i] >> ExactSum::limb_bits;
+    limbs[i] &= std::numeric_limits<std::uint32_t>::max();
+  }
+  limbs[count - 1] += carried;
 }
 
 /// Adds those of `count` elements of a floating type in device memory that are finite. Blocks until

@@ -33,11 +33,8 @@ struct Block {
   static constexpr unsigned threads = sizeof(Wide) == 8 ? 64 : 256;
   static constexpr unsigned significand_bits = Format::fraction_bits + 1;
 
-  // The limbs that a finite number can reach.
-  static constexpr unsigned first_limb = Format::position_of(0) / ExactSum::limb_bits;
-  static constexpr unsigned limbs =
-      Format::position_of(Format::max_exponent - 1) / ExactSum::limb_bits - first_limb +
-      limbs_of(significand_bits);
+  static constexpr unsigned first_limb = ReachedLimbs<Wide>::first;
+  static constexpr unsigned limbs = ReachedLimbs<Wide>::count;
   static_assert(limbs * threads * sizeof(std::int64_t) <= 48 * KiB);
 
   using Limbs = std::int64_t[limbs][threads];

@@ -8,14 +8,12 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <span>
 #include <string>
 #include <vector>
 
+#include "verify/axis_reader.hpp"
 #include "verify/plain_bins.hpp"
 #include "verify/plain_check.hpp"
-#include "verify/plain_records.hpp"
 
 // Check of histogram_2d(): both sources are read from beginning to end, and each pair is counted by
 // itself.
@@ -26,49 +24,8 @@ using namespace detail;
 
 namespace {
 
+using plain::AxisReader;
 using plain::require_same;
-
-/// Reads the numbers of an axis one after another.
-class AxisReader {
- public:
-  explicit AxisReader(const PairAxis& axis)
-      : axis_(axis),
-        number_(plain::number_in(axis.column, axis.source)),
-        reader_(axis.source, elements_of_record(axis)) {}
-
-  const PairAxis& axis() const { return axis_; }
-  std::uint64_t records() const { return reader_.records(); }
-  std::size_t record_bytes() const { return reader_.record_bytes(); }
-  double lowest() const { return lowest_; }  // of the finite numbers so far
-  double highest() const { return highest_; }
-
-  std::vector<double> next(std::uint64_t count) {
-    const std::vector<std::byte> records = reader_.next(count);
-    std::vector<double> values;
-    for (std::uint64_t i = 0; i < count; ++i) {
-      const auto record = std::span(records).subspan(i * record_bytes(), record_bytes());
-      const auto value = static_cast<double>(number_.value_in(record));
-      values.push_back(value);
-      if (!std::isfinite(value)) continue;
-      lowest_ = std::min(lowest_, value);
-      highest_ = std::max(highest_, value);
-    }
-    return values;
-  }
-
- private:
-  static std::uint64_t elements_of_record(const PairAxis& axis) {
-    const bool is_struct = axis.source.type() && axis.source.type()->is_struct();
-    const bool by_row = !axis.column.empty() && !is_struct;
-    return by_row ? axis.source.columns().value_or(1) : 1;
-  }
-
-  const PairAxis& axis_;
-  plain::NumberInRecord number_;
-  plain::RecordReader reader_;
-  double lowest_ = std::numeric_limits<double>::infinity();
-  double highest_ = -std::numeric_limits<double>::infinity();
-};
 
 bool has_range(const PairAxis& axis) {
   return axis.bins.range || !axis.bins.edges.empty();

@@ -35,7 +35,7 @@ from ._errors import (
 from ._columns import ColumnStatistics, cov, gram
 from ._files import convert, matmul, reduce_rows, running
 from ._filter import filter
-from ._histogram import Histogram, histogram
+from ._histogram import Histogram, WeightedHistogram, histogram
 from ._histogram2d import Histogram2d, histogram2d
 from ._machine import devices, doctor
 from ._options import options
@@ -83,6 +83,7 @@ __all__ = [
     "Stream",
     "UsageError",
     "VerifyError",
+    "WeightedHistogram",
     "Writer",
     "Zip",
     "__version__",
