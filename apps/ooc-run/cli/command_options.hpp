@@ -60,7 +60,7 @@ inline constexpr std::array command_options{
            .needs = "q"},
     Option{.name = "axis",
            .argument = "A",
-           .help = "0: of each column of rows; 1: of each row, to -o",
+           .help = "0 for each column of rows, 1 for each row, in -o",
            .values = axis_names,
            .group = Group::statistics,
            .commands = "reduce",

@@ -15,7 +15,7 @@ inline constexpr std::array<std::string_view, 3> histogram_examples{
 inline constexpr std::array<std::string_view, 3> reduce_examples{
     "ooc-run reduce test.f32    # made by: ooc-run gen -o test.f32 --size 1G",
     "ooc-run reduce --nan omit --histogram 64 --range 0:1 --checksum test.f32",
-    "ooc-run reduce square.npy --axis 1 --statistic mean -o m.npy  # convert --help",
+    "ooc-run reduce test.f32 --axis 1 --columns 64 --statistic mean -o means.npy",
 };
 inline constexpr std::array<std::string_view, 3> quantile_examples{
     "ooc-run quantile test.f32    # made by: ooc-run gen -o test.f32 --size 1G",
