@@ -48,7 +48,7 @@ Outcome run_weighted(const HistogramRequest& request, const Interrupt& interrupt
   HistogramPicture picture(settings.side_files, options, request.picture);
   const RunSettings for_weights = settings_for(*request.weights, settings);
   const std::array sources{open_numbers(settings), open_numbers(for_weights)};
-  const auto& [source, weights] = sources;
+  const ooc::Source &source = sources[0], &weights = sources[1];
   if (settings.explain) {
     const Explanation explanation = explain_weighted_histogram(settings, sources, options);
     return explain("histogram", settings, sources, explanation, remarks_on(explanation, settings));

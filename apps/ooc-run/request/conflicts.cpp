@@ -165,7 +165,7 @@ void refuse(const HistogramRequest& request) {
   if (!request.weights) return;
   RunSettings of_weights = request.run;  // no side file may be the weights, either
   of_weights.files = {*request.weights};
-  refuse(of_weights, {});
+  refuse_shared_files(of_weights, {});
 }
 
 void refuse(const MergeRequest& request) {

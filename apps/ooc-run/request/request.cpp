@@ -50,7 +50,7 @@ std::string parse_weights(const std::string& text) {
 }
 
 /// Throws Error(usage) for what a histogram with weights cannot be of.
-void refuse_without_weights(const HistogramRequest& request) {
+void refuse_with_weights(const HistogramRequest& request) {
   if (request.run.files.size() != 1) {
     refuse_usage(fmt::format("--weights is for one file, not for {}", request.run.files.size()),
                  "each value of FILE has a weight in the file of --weights");
@@ -70,7 +70,7 @@ HistogramRequest read_histogram(const Arguments& arguments) {
                            .table = read_table(arguments),
                            .shard = read_shard(arguments),
                            .weights = arguments.get("weights", parse_weights)};
-  if (request.weights) refuse_without_weights(request);
+  if (request.weights) refuse_with_weights(request);
   request.run.format.by_columns = true;  // counts do not depend on the order of elements
   return request;
 }

@@ -227,7 +227,7 @@ Task histogram_2d_task(std::span<const ooc::Source> sources, std::size_t passes)
 
 Task weighted_histogram_task(std::span<const ooc::Source> sources,
                              const ooc::HistogramOptions& options) {
-  constexpr double core_rate = 2.2e9;
+  constexpr double core_rate = 1.5e9;
   return passes_over_all(sources, ooc::histogram_passes(sources.front(), options), core_rate);
 }
 
