@@ -74,6 +74,15 @@ __device__ void for_each_element(const T* data, std::size_t count, Body&& body) 
   if (thread < count - behind) body(data[behind + thread]);
 }
 
+/// Reduces a value over the threads of a full warp.
+template <class T, class Add>
+__device__ T warp_total(T value, Add add) {
+  for (int distance = warpSize / 2; distance > 0; distance /= 2) {
+    value = add(value, __shfl_xor_sync(0xffffffffu, value, distance));
+  }
+  return value;
+}
+
 // --- counters -----------------------------------------------------------------------------------
 
 /// Maps elements to counters in the shared memory of a block, and these counters to bins. Elements
@@ -130,18 +139,36 @@ __global__ void __launch_bounds__(block_threads)
 }
 
 /// Counts in global memory, for more bins than fit shared memory. Threads of a warp with the same
-/// bin are added by one of them.
+/// bin are added by one of them. Each thread counts the elements in the bin of one that the block
+/// has taken as a sample, since nearly all may be in one bin, whose counter all would wait for: in
+/// a later pass of a search they are in none, and so in that of values below.
 template <class T, class Found>
 __global__ void __launch_bounds__(block_threads)
     count_in_device(const T* data, std::size_t count, Found bins, Counter* totals) {
+  __shared__ unsigned sample, in_sample;
+  if (threadIdx.x == 0) {
+    sample = number_in(bins, data[count / gridDim.x * blockIdx.x]);
+    in_sample = 0;
+  }
+  __syncthreads();
+  const unsigned frequent = sample;
+  unsigned own = 0;
   for_each_element(data, count, [&](T value) {
     const unsigned bin = number_in(bins, value);
+    if (bin == frequent) {
+      ++own;
+      return;
+    }
     const unsigned same = __match_any_sync(__activemask(), bin);
     const unsigned lane = threadIdx.x % warpSize;
     if (lane == static_cast<unsigned>(__ffs(static_cast<int>(same))) - 1) {
       atomicAdd(totals + bin, Counter{static_cast<unsigned>(__popc(same))});
     }
   });
+  const unsigned of_warp = warp_total(own, [](unsigned a, unsigned b) { return a + b; });
+  if (of_warp != 0 && threadIdx.x % warpSize == 0) atomicAdd(&in_sample, of_warp);
+  __syncthreads();
+  if (threadIdx.x == 0 && in_sample != 0) atomicAdd(totals + frequent, Counter{in_sample});
 }
 
 /// Bins whose table, if they have one, is in device memory.
@@ -254,15 +281,6 @@ struct DeviceExtremes {
   Counter inverted_lowest_key;
   Counter nan, negative_infinities, positive_infinities;
 };
-
-/// Reduces a value over the threads of a full warp.
-template <class T, class Add>
-__device__ T warp_total(T value, Add add) {
-  for (int distance = warpSize / 2; distance > 0; distance /= 2) {
-    value = add(value, __shfl_xor_sync(0xffffffffu, value, distance));
-  }
-  return value;
-}
 
 template <class T>
 __global__ void __launch_bounds__(block_threads)
