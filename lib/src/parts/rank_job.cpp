@@ -287,6 +287,11 @@ void RankJob::finish_stats() {
   stats_.outcome.covers.clear();
   stats_.layout.in_order = false;
   stats_.ranks = shares_;
+  if (stats_.layout.device.empty()) {  // nothing was left for this rank
+    const auto worked =
+        std::ranges::find_if(shares_, [](const RankShare& share) { return !share.device.empty(); });
+    if (worked != shares_.end()) stats_.layout.device = worked->device;
+  }
   if (stats_.devices.size() == 1) stats_.devices.clear();
 }
 

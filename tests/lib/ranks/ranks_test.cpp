@@ -94,7 +94,9 @@ TEST_F(RanksFold, OfLessThanABlockIsThatOfOneProcess) {
   const Source source = file_.source_of(std::vector<float>{1, 2, 3});
   expect_none(LocalRanks(8).run([&](Ranks& ranks) {
     Coordinator coordinator(cpu(), options(ranks));
-    EXPECT_EQ(fold(coordinator, RankSum{}, source).value, 6);
+    const auto [sum, stats] = fold(coordinator, RankSum{}, source);
+    EXPECT_EQ(sum, 6);
+    EXPECT_EQ(stats.layout.device, "cpu");  // of a rank without a block, too
   }));
 }
 
