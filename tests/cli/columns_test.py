@@ -71,6 +71,14 @@ class ColumnsTest(CliTest):
         self.assertEqual([column["sum"] for column in columns], [5, 4, "Infinity", 0])
         self.assertEqual([column["inf"] for column in columns], [0, 0, 1, 0])
 
+    def test_draws_the_columns(self):
+        np.save(self.path("x.npy"), RANDOM.normal(0, 1, (500, 3)))
+        for name in ("x.svg", "x.png"):
+            done = self.succeed("reduce", "--axis", "0", "x.npy", "--plot", name)
+            self.assertIn(f"wrote {name}, a picture of the columns", done.stderr)
+            self.assertGreater(self.directory.joinpath(name).stat().st_size, 1000)
+        self.assertIn("3 columns of 500 rows", self.directory.joinpath("x.svg").read_text())
+
     def test_shards(self):
         data = RANDOM.normal(0, 1, (10_000, 3)).astype("f4")
         np.save(self.path("x.npy"), data)

@@ -255,15 +255,22 @@ void Arguments::check_exclusions(const std::vector<Option>& options) const {
 void Arguments::check_requirements(const std::vector<Option>& options) {
   for (const Option& option : options) {
     const auto setting = settings_.find(option.name);
-    const Option* needed = find_option(options, option.needs);
-    if (setting == settings_.end() || needed == nullptr) continue;
-    const auto other = settings_.find(option.needs);
-    const bool any = option.needs_value.empty();
-    if (other != settings_.end() && (any || other->second.text == option.needs_value)) continue;
+    if (setting == settings_.end()) continue;
+    std::string names;
+    const Option* needed = nullptr;
+    bool is_met = false;
+    for (const Option& other : options) {
+      if (!ooc_run::has_word(option.needs, other.name)) continue;
+      const auto given = settings_.find(other.name);
+      const bool any = option.needs_value.empty();
+      is_met |= given != settings_.end() && (any || given->second.text == option.needs_value);
+      names += fmt::format("{}--{}{}{}", names.empty() ? "" : " or ", other.name, any ? "" : " ",
+                           option.needs_value);
+      if (needed == nullptr) needed = &other;
+    }
+    if (is_met || needed == nullptr) continue;
     if (setting->second.is_word) {
-      refuse_usage(fmt::format("--{} needs --{}{}{}", option.name, option.needs, any ? "" : " ",
-                               option.needs_value),
-                   describe(*needed));
+      refuse_usage(fmt::format("--{} needs {}", option.name, names), describe(*needed));
     }
     settings_.erase(setting);
   }

@@ -76,7 +76,8 @@ struct Option {
   /// overrides an environment variable that it excludes.
   std::string_view excludes{}, because{};
 
-  /// The option that this one requires, and the required value of that option, if any. Without it,
+  /// The option that this one requires, or several of which it requires one, and the required value
+  /// of that option, if any. Without it,
   /// this option is refused on the command line, and ignored as an environment variable, which may
   /// be meant for other commands. If a command does not have the required option, the requirement
   /// is always met.

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <ooc/error.hpp>
 #include <ooc/reduce.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +17,8 @@
 #include "cli/terminal.hpp"
 #include "cli/type_words.hpp"
 #include "dataset/type_doubt.hpp"
+#include "draw/columns_plot.hpp"
+#include "draw/picture_file.hpp"
 #include "request/output_file.hpp"
 #include "run/explanation.hpp"
 #include "run/session.hpp"
@@ -68,6 +71,10 @@ Outcome run_by_column(const ReduceRequest& request, const Interrupt& interrupt) 
     const Explanation explanation = explain_columns(settings, source, options);
     return explain("reduce", settings, source, explanation, remarks_on(explanation, settings));
   }
+  std::optional<PictureFile> picture;
+  if (settings.side_files.plot) {
+    picture.emplace(*settings.side_files.plot, settings.side_files.replace);
+  }
   Session session(settings, interrupt, reduce_task(source, options), settings.verify ? 1 : 0);
   session.warn(type_doubt(source, settings.format));
   const auto [columns, stats] =
@@ -81,6 +88,12 @@ Outcome run_by_column(const ReduceRequest& request, const Interrupt& interrupt) 
       "reduce", source, stats, as_json ? describe_columns(columns, options) : Json::object(),
       settings.output.json || request.by_column->table ? "" : table(columns, source.element()),
       verified);
+  if (picture) {
+    const auto draw = [&, &found = columns] {
+      return plot_columns(found, request.picture.title.value_or(describe_data(source)));
+    };
+    write_plot(*picture, "columns", draw, interrupt, outcome);
+  }
   if (request.by_column->table) outcome.document = tsv(columns);
   return outcome;
 }

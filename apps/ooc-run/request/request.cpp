@@ -129,10 +129,10 @@ ReduceRequest read_reduce(const Arguments& arguments) {
     request.by_column = {.columns = arguments.get("columns", positive_count),
                          .table = arguments.has("tsv")};
   } else if (axis == 1) {
-    for (const char* const other : {"shard", "checksum"}) {
+    for (const char* const other : {"shard", "checksum", "plot"}) {
       if (!arguments.has(other)) continue;
       refuse_usage(fmt::format("--axis 1 and --{} exclude each other", other),
-                   "a file is written, and nothing is printed");
+                   "its result is a file");
     }
     request.by_row = read_rows(arguments, request.reduce.nan);
   } else if (arguments.has("output") && !arguments.has("shard")) {
