@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Tests ooc-run reduce --axis 1: its files against NumPy, and what it refuses."""
 
+import gzip
 import os
 
 import numpy as np
@@ -81,6 +82,21 @@ class RowsTest(CliTest):
         self.succeed("reduce", "a.npy", "b.npy", "--axis", "1", "--statistic", "max", "-o", "y.f64")
         np.testing.assert_array_equal(np.fromfile(self.path("y.f64")), data.max(axis=1))
 
+    def test_compressed_data_are_read_as_they_come(self):
+        data = RANDOM.normal(0, 1, (600, 5))
+        np.save(self.path("x.npy"), data)
+        self.write("x.npy.gz", gzip.compress(self.directory.joinpath("x.npy").read_bytes()))
+        self.succeed("reduce", "x.npy.gz", "--axis", "1", "-o", "y.npy")
+        np.testing.assert_allclose(np.load(self.path("y.npy")), data.sum(axis=1))
+
+    def test_variables_for_other_runs_are_left_out(self):
+        np.save(self.path("x.npy"), np.ones((6, 4)))
+        self.succeed("reduce", "x.npy", env={"OOC_OUTPUT": "y.npy"})
+        self.assertFalse(self.directory.joinpath("y.npy").exists())
+        self.succeed("reduce", "x.npy", "--axis", "1", "-o", "y.npy",
+                     env={"OOC_CHECKSUM": "1", "OOC_PLOT": "z.svg"})
+        self.assertFalse(self.directory.joinpath("z.svg").exists())
+
     def test_no_rows(self):
         np.save(self.path("x.npy"), np.zeros((0, 4)))
         self.assertEqual(self.rows("mean").tolist(), [])
@@ -112,6 +128,8 @@ class RowsTest(CliTest):
         np.save(self.path("s.npy"), np.zeros(5, [("x", "f4"), ("label", "i2")]))
         for words in (("x.npy", "--axis", "1"),
                       ("x.npy", "-o", "y.npy"),
+                      ("x.npy", "--axis", "0", "-o", "y.npy"),
+                      ("line.npy", "line.npy", "--axis", "1", "-o", "y.npy"),
                       ("x.npy", "--statistic", "mean"),
                       ("x.npy", "--axis", "0", "--statistic", "mean"),
                       ("x.npy", "--axis", "2"),

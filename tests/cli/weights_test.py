@@ -119,6 +119,28 @@ class WeightsTest(CliTest):
         part = self.result("x.npy", "--weights", "w.npy", "--skip", 7, "--count", 1000)
         self.check(part, self.x[7:1007], self.w[7:1007], 256)
 
+    def test_the_type_of_an_option_is_for_names_without_one(self):
+        x, w = self.x[:500], self.w[:500]
+        for name, data in (("x.raw", x), ("x.f32", x), ("w.raw", w), ("big.f32", x.astype(">f4")),
+                           ("v.f32", x[::-1].astype(">f4"))):
+            self.write(name, data)
+        np.save(self.path("y.npy"), x)
+        np.save(self.path("v.npy"), w)
+        for words in (("x.raw", "--weights", "v.npy", "--dtype", "f4"),
+                      ("y.npy", "--weights", "w.raw", "--dtype", "f8"),
+                      ("x.f32", "--weights", "w.raw", "--dtype", "f8")):
+            self.check(self.result(*words, "--bins=3"), x, w, 3)
+        self.check(self.result("big.f32", "--weights", "v.f32", "--dtype", ">f4", "--bins=3"), x,
+                   x[::-1], 3)
+
+    def test_rows_of_several_bins_show_the_digits_that_are_known(self):
+        np.save(self.path("i.npy"), np.arange(60.0))
+        np.save(self.path("cancel.npy"), np.tile([1e16, 1, -1e16], 20))
+        np.save(self.path("third.npy"), np.full(60, 1 / 3))
+        words = ("histogram", "i.npy", "--edges", ",".join(map(str, range(61))), "--weights")
+        self.assertIn("1 ± 4", self.succeed(*words, "cancel.npy").stdout)
+        self.assertRegex(self.succeed(*words, "third.npy").stdout, "█ +1 ")
+
     def test_fields_and_the_same_file_twice(self):
         structs = np.zeros(1000, [("w", ">i2"), ("name", "S3"), ("x", "<f8")])
         structs["x"], structs["w"] = self.x[:1000], np.arange(1000)
@@ -172,7 +194,9 @@ class WeightsTest(CliTest):
         self.assertIn("sums of weights", self.directory.joinpath("many.svg").read_text())
 
     def test_no_picture_of_negative_sums(self):
-        done = self.succeed("histogram", "x.npy", "--weights", "x.npy", "--plot", "p.svg")
+        done = self.run_program("histogram", "x.npy", "--weights", "x.npy", "--plot", "p.svg")
+        self.assertEqual(done.returncode, 6)
+        self.assertIn("sums of weights", done.stdout)
         self.check_message(done)
         self.assertFalse(self.directory.joinpath("p.svg").exists())
 

@@ -18,7 +18,6 @@
 #include "cli/terminal.hpp"
 #include "cli/type_words.hpp"
 #include "draw/bars.hpp"
-#include "draw/sum_groups.hpp"
 
 namespace ooc_run {
 
@@ -152,14 +151,17 @@ std::string HistogramPicture::figure(const ooc::Histogram& histogram) const {
 }
 
 std::string HistogramPicture::figure(const ooc::WeightedHistogram& found) const {
-  return files_.report && have_bars(found.sums) ? sums_figure(found, plot({})) : std::string{};
+  return files_.report && can_plot_sums(found) ? sums_figure(found, plot({})) : std::string{};
 }
 
 void HistogramPicture::write(const ooc::WeightedHistogram& found, const std::string& title,
                              const Interrupt& interrupt, Outcome& outcome) {
   if (!file_) return;
-  if (!have_bars(found.sums)) {
-    outcome.notes.push_back("no picture: some sums are negative or not finite");
+  if (!can_plot_sums(found)) {
+    outcome.fail(
+        {ooc::ErrorKind::output,
+         file_->path().string() + ": not drawn, since some sums are negative or not finite",
+         {.why = "bars show sums from 0 on", .hint = "--tsv and --json have them"}});
     return;
   }
   const auto draw_picture = [&] { return plot_sums(found, plot(title)); };

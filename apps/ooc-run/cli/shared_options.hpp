@@ -199,7 +199,7 @@ inline constexpr std::array shared_options{
            .needs = "shard"},
     Option{.name = "output",
            .argument = "FILE",
-           .help = "file for the part of a shard, or for --axis 1",
+           .help = "file of the part of a shard, or of --axis 1",
            .letter = 'o',
            .group = Group::parts,
            .commands = "reduce",

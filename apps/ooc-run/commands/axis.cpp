@@ -31,7 +31,8 @@ namespace {
 std::uint64_t set_rows(ooc::Source& source, const RowSettings& rows) {
   const std::uint64_t columns = set_columns(source, rows.columns);
   const std::size_t axes = source.row_shape().size() + 1;
-  if (axes <= 2 && source.shape().size() != 1) return columns;
+  const bool may_be_rows = columns != 1 || source.has_format(ooc::FileFormat::raw);
+  if (axes == 2 || (axes == 1 && may_be_rows)) return columns;
   throw ooc::Error(ooc::ErrorKind::usage,
                    axes == 1 ? source.name() + ": has no axis 1"
                              : fmt::format("{}: has {} axes", source.name(), axes),

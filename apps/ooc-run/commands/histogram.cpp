@@ -22,12 +22,29 @@ namespace ooc_run {
 
 namespace {
 
-/// Returns the settings that weights are read with. A raw file has the type that its name says;
-/// --dtype is for a name without.
-RunSettings settings_for(const std::string& weights, RunSettings settings) {
-  const std::filesystem::path path = ooc::detail::selector_of(weights).path;
-  if (ooc::type_of_ending(ooc::detail::ending_of_data(path))) settings.format.type.reset();
-  settings.files = {weights};
+/// Returns the element type that the name of a file says.
+std::optional<ooc::ElementType> type_in_name(const std::string& file) {
+  return ooc::type_of_ending(ooc::detail::ending_of_data(ooc::detail::selector_of(file).path));
+}
+
+/// True if a file has the type of --dtype: a raw one whose name says no type.
+bool takes_dtype(const std::string& file) {
+  constexpr std::array<std::string_view, 7> described{".npy", ".npz",  ".safetensors", ".zarr",
+                                                      ".h5",  ".hdf5", ".nc"};
+  const auto [path, array] = ooc::detail::selector_of(file);
+  return !type_in_name(file) && array.empty() &&
+         std::ranges::find(described, ooc::detail::ending_of_data(path)) == described.end();
+}
+
+/// Returns the settings that one of two files is read with. Both may have different types, so
+/// --dtype is for those whose names say none. Its byte order is also for a raw file that has the
+/// same type.
+RunSettings settings_for(const std::string& file, const RunSettings& both) {
+  RunSettings settings = both;
+  settings.files = {file};
+  const std::optional<ooc::DType>& type = settings.format.type;
+  const bool is_same = type && type_in_name(file) == type->element;
+  if (!takes_dtype(file) && !is_same) settings.format.type.reset();
   return settings;
 }
 
@@ -43,12 +60,22 @@ void refuse_streams(const HistogramRequest& request) {
 
 Outcome run_weighted(const HistogramRequest& request, const Interrupt& interrupt) {
   refuse_streams(request);
-  const RunSettings& settings = request.run;
+  // Values have the type of --dtype unless it is that of the weights.
+  const RunSettings settings = takes_dtype(*request.weights)
+                                   ? settings_for(request.run.files.front(), request.run)
+                                   : request.run;
   const ooc::HistogramOptions& options = request.bins;
   HistogramPicture picture(settings.side_files, options, request.picture);
-  const RunSettings for_weights = settings_for(*request.weights, settings);
+  const RunSettings for_weights = settings_for(*request.weights, request.run);
   const std::array sources{open_numbers(settings), open_numbers(for_weights)};
   const ooc::Source &source = sources[0], &weights = sources[1];
+  for (const ooc::Source& each : sources) {
+    if (!each.is_produced()) continue;
+    throw ooc::Error(ooc::ErrorKind::usage,
+                     each.name() + ": with --weights, no file may be read as a stream",
+                     {.why = "values and weights are read side by side, each from any place",
+                      .hint = "decompress it"});
+  }
   if (settings.explain) {
     const Explanation explanation = explain_weighted_histogram(settings, sources, options);
     return explain("histogram", settings, sources, explanation, remarks_on(explanation, settings));

@@ -220,16 +220,18 @@ std::string draw_sums(const ooc::WeightedHistogram& histogram, const Terminal& t
   const auto& [counted, sums, below, above, nan] = histogram;
   const std::size_t each = bins_per_group(sums.size(), most_rows(terminal));
   const std::vector<BinGroup> groups = group_bins(counted, each);
-  const std::vector<ooc::Scalar> grouped = group_sums(sums, each);
+  const std::vector<SumGroup> grouped = group_sums(sums, each);
+  const std::array in_none{below, above, nan};
+  const std::vector<SumGroup> outside_sums = group_sums(in_none, 1);
   const bool has_bars = have_bars(grouped);
   double highest = 0, all = 0;
-  if (has_bars) highest = std::ranges::max(grouped, {}, &ooc::Scalar::value).value();
-  for (const ooc::Scalar& sum : grouped) all += sum.value();
-  for (const ooc::Scalar& sum : {below, above, nan}) all += sum.value();
-  const bool has_shares = has_bars && have_bars({below, above, nan});
-  const auto row_of = [&](const ooc::Scalar& sum) {
-    return Row{has_bars ? sum.value() : 0, format_number(sum),
-               has_shares && std::isfinite(all) ? format_percent(sum.value(), all) : ""};
+  if (has_bars) highest = std::ranges::max(grouped, {}, &SumGroup::value).value;
+  for (const SumGroup& sum : grouped) all += sum.value;
+  for (const SumGroup& sum : outside_sums) all += sum.value;
+  const bool has_shares = has_bars && have_bars(outside_sums) && std::isfinite(all);
+  const auto row_of = [&](const SumGroup& sum) {
+    return Row{has_bars ? sum.value : 0, sum.text,
+               has_shares ? format_percent(sum.value, all) : ""};
   };
   Rows rows;
   for (std::size_t i = 0; i < groups.size(); ++i) {
@@ -237,14 +239,14 @@ std::string draw_sums(const ooc::WeightedHistogram& histogram, const Terminal& t
     rows.bins.push_back(row_of(grouped[i]));
   }
   rows.edges.push_back(counted.edges.back());
-  const auto outside = [&](std::string_view label, const ooc::Scalar& sum) {
+  const auto outside = [&](std::string_view label, const SumGroup& sum) {
     Row row = row_of(sum);
     row.height = 0;
     return Outside{label, row};
   };
-  if (counted.below != 0) rows.below.push_back(outside("below", below));
-  if (counted.above != 0) rows.above.push_back(outside("above", above));
-  if (counted.nan != 0) rows.above.push_back(outside("nan", nan));
+  if (counted.below != 0) rows.below.push_back(outside("below", outside_sums[0]));
+  if (counted.above != 0) rows.above.push_back(outside("above", outside_sums[1]));
+  if (counted.nan != 0) rows.above.push_back(outside("nan", outside_sums[2]));
   const ValueAxis axis(0, highest, false);
   const auto ticks_of = [&](int intervals) {
     return highest > 0 ? axis.ticks(intervals) : std::vector<Tick>{};

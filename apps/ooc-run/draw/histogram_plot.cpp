@@ -128,15 +128,14 @@ Bars bars_of(const ooc::WeightedHistogram& histogram, const HistogramPlot& plot)
   const ooc::Histogram& counted = histogram.histogram;
   const std::size_t each = bins_per_group(histogram.sums.size(), most_groups);
   const std::vector<BinGroup> groups = group_bins(counted, each);
-  const std::vector<ooc::Scalar> sums = group_sums(histogram.sums, each);
+  const std::vector<SumGroup> sums = group_sums(histogram.sums, each);
   Bars all{.edges = labels_of(groups), .unit = "sum"};
   all.notes = describe(counted, all.edges, each, ", sums of weights");
   double highest = 0;
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    const double height = std::min(sums[i].value(), std::numeric_limits<double>::max());
+    const auto& [height, text] = sums[i];
     highest = std::max(highest, height);
-    all.bars.push_back(
-        {groups[i].lower, groups[i].upper, height, to_string(sums[i]), format_number(sums[i])});
+    all.bars.push_back({groups[i].lower, groups[i].upper, height, format_real(height), text});
   }
   all.scale = scale_of_sums(highest, most_up(plot));
   all.values = axis_of(counted, plot);
@@ -272,6 +271,10 @@ std::string plot_histogram(const ooc::Histogram& histogram, const HistogramPlot&
 
 std::string histogram_figure(const ooc::Histogram& histogram, const HistogramPlot& plot) {
   return figure_of(bars_of(histogram, plot), plot, "counts of the bins");
+}
+
+bool can_plot_sums(const ooc::WeightedHistogram& histogram) {
+  return have_bars(group_sums(histogram.sums, bins_per_group(histogram.sums.size(), most_groups)));
 }
 
 std::string plot_sums(const ooc::WeightedHistogram& histogram, const HistogramPlot& plot) {

@@ -22,7 +22,10 @@ std::string plot_histogram(const ooc::Histogram& histogram, const HistogramPlot&
 /// Draws the same picture for an HTML page, without the title.
 std::string histogram_figure(const ooc::Histogram& histogram, const HistogramPlot& plot);
 
-// The same of the sums of weights, which must have bars: see have_bars(). The scale is linear.
+/// True if the bars of a picture can show the sums of weights: none is negative, or not finite.
+bool can_plot_sums(const ooc::WeightedHistogram& histogram);
+
+// The same pictures of such sums. The scale is linear.
 std::string plot_sums(const ooc::WeightedHistogram& histogram, const HistogramPlot& plot);
 std::string sums_figure(const ooc::WeightedHistogram& histogram, const HistogramPlot& plot);
 

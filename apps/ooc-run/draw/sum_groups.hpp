@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <ooc/weighted_histogram.hpp>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "draw/axis.hpp"
@@ -12,10 +14,16 @@ namespace ooc_run {
 /// `highest`.
 Scale scale_of_sums(double highest, int intervals);
 
+/// The sum of the weights in a group of bins.
+struct SumGroup {
+  double value;      // for the length of a bar
+  std::string text;  // of several floating sums, which were rounded: only the digits that are known
+};
+
 /// Returns the sums of the bins, `each` together. See group_bins().
-std::vector<ooc::Scalar> group_sums(const std::vector<ooc::Scalar>& sums, std::size_t each);
+std::vector<SumGroup> group_sums(std::span<const ooc::Scalar> sums, std::size_t each);
 
 /// True if bars can show these sums: none is negative, or not finite.
-bool have_bars(const std::vector<ooc::Scalar>& sums);
+bool have_bars(std::span<const SumGroup> sums);
 
 }  // namespace ooc_run

@@ -130,16 +130,19 @@ ReduceRequest read_reduce(const Arguments& arguments) {
                          .table = arguments.has("tsv")};
   } else if (axis == 1) {
     for (const char* const other : {"shard", "checksum", "plot"}) {
-      if (!arguments.has(other)) continue;
+      if (!arguments.has_word(other)) continue;
       refuse_usage(fmt::format("--axis 1 and --{} exclude each other", other),
-                   "its result is a file");
+                   "it writes a result for each row to a file, in one run");
     }
+    request.run.checksum = false;  // variables of the environment may be meant for other runs
+    request.run.side_files.plot.reset();
     request.by_row = read_rows(arguments, request.reduce.nan);
-  } else if (arguments.has("output") && !arguments.has("shard")) {
+  }
+  if (axis != 1 && arguments.has_word("output") && !arguments.has("shard")) {
     refuse_usage("-o is for a shard or for --axis 1", "the statistics are printed");
   }
   request.picture = read_picture_style(arguments);
-  request.shard = read_shard(arguments);
+  if (!request.by_row) request.shard = read_shard(arguments);
   // Indices of rows, and in rows, count by rows.
   request.run.format.by_columns = !request.by_column && !request.by_row;
   return request;

@@ -240,11 +240,13 @@ struct ReduceRowsOptions {
 };
 
 /// Returns the type of the results for rows of elements `type`. Sums of integers are i8, but u8 for
-/// u8; extremes have the type of the elements, their indices are i8, and all else is f8.
+/// u8 (NumPy has u8 for all unsigned types, with the same values); extremes have the type of the
+/// elements, their indices are i8, and all else is f8.
 OOC_API ElementType row_value_type(ElementType type, RowValue value);
 
 /// Writes a result for each row of a source, such as its mean, as NumPy's functions do with
-/// `axis=1`. A row is all elements with the same first index, so it may have several dimensions.
+/// `axis=1` for two dimensions. A row is all elements with the same first index, so it may have
+/// several dimensions: those after the first are reduced together.
 /// The source is read once. Returns the number of rows.
 ///
 ///     // images.npy has the shape (60000, 28, 28), and means.npy (60000,)

@@ -22,7 +22,8 @@ void require_numbers_in_order(const Source& source) {
   }
 }
 
-Target target_of_values(const Target& target, const DType& made, std::uint64_t count) {
+Target target_of_values(const Target& target, const DType& made, const Source& source,
+                        std::uint64_t count) {
   Target shaped = target;
   if (!shaped.type) shaped.type = made;
   if (shaped.type->is_struct() || shaped.type->element != made.element) {
@@ -31,7 +32,7 @@ Target target_of_values(const Target& target, const DType& made, std::uint64_t c
                     code_of(DType{made.element}),
                 {.path = target.path, .why = "that is the type of the results"});
   }
-  if (shaped.shape.empty()) shaped.shape = {count};
+  if (shaped.shape.empty() && !source.is_produced()) shaped.shape = {count};
   return shaped;
 }
 

@@ -60,7 +60,7 @@ struct Job {
       : inputs{rows_of(source)},
         asked{source.element(), inputs.front().record.bytes / size_of(source.element()), options},
         rows(source.elements() / asked.columns),
-        target(target_of_values(wanted, made_of(source, options), rows)) {
+        target(target_of_values(wanted, made_of(source, options), source, rows)) {
     use_device_memory(inputs);
   }
 

@@ -75,7 +75,7 @@ class SurveyPairs : public OfPairs<inputs> {
 
  public:
   static constexpr std::string_view partial_name =
-      axis_count == 1 ? "ooc.histogram_2d.x_range/1" : "ooc.histogram_2d.range/1";
+      axis_count == 1 ? "ooc.weighted_histogram.range/1" : "ooc.histogram_2d.range/1";
 
   struct Axis {
     NumberReader reader;

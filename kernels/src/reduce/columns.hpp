@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <utility>
 
-// Loops over the columns of a tile, for reduce/cpu.cpp and by_column/cpu.cpp only. They are plain
+// Loops over the columns of a tile, for reduce/cpu.cpp and lines/cpu.cpp only. They are plain
 // C++, written such that the compiler vectorises each loop over columns. They are always inlined
 // into three functions, one for each level of Simd, and compiled there for that level. None of them
 // may exist as a separate function: the linker might keep one copy, compiled for a newer processor

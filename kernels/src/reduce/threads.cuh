@@ -7,7 +7,7 @@
 #include <type_traits>
 
 // The work of one thread of a block on its column of a tile, and how the threads of a block combine
-// what they have found. For reduce/cuda.cu and by_column/cuda.cu.
+// what they have found. For reduce/cuda.cu and lines/cuda.cu.
 
 namespace ooc::detail::reduction {
 

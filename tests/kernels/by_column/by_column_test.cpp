@@ -27,7 +27,7 @@
 #include "support/merge_parts.hpp"
 #include "support/special_values.hpp"
 
-// The statistics of columns against their definition (by_column/tile.hpp), one column at a time.
+// The statistics of columns against their definition (lines/lines.hpp), one column at a time.
 
 namespace ooc::detail {
 namespace {
