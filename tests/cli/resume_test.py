@@ -128,6 +128,13 @@ class ResumeTest(CliTest):
     def test_scan(self):
         self.kill_and_resume("scan", "x.f32", "-o", "y.f64", "--force", output="y.f64")
 
+    def test_results_of_rows(self):
+        self.kill_and_resume("reduce", "x.f32", "--count", 150 * TILE, "--columns", 64, "--axis", 1,
+                             "--statistic", "variance", "-o", "y.f64", "--force", output="y.f64")
+
+    def test_sums_of_weights(self):
+        self.kill_and_resume("histogram", "x.f32", "--weights", "x.f32", "--bins", 300)
+
     def test_filter(self):
         self.kill_and_resume("filter", "x.f32", "-o", "y.f32", "--above", 0.1, "--force",
                              output="y.f32")

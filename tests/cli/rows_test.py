@@ -101,7 +101,7 @@ class RowsTest(CliTest):
         np.save(self.path("x.npy"), np.zeros((0, 4)))
         self.assertEqual(self.rows("mean").tolist(), [])
 
-    def test_goes_on_from_a_checkpoint(self):
+    def test_a_checkpoint_changes_nothing(self):
         data = RANDOM.normal(0, 1, (20_000, 50))
         np.save(self.path("x.npy"), data)
         self.check(data, "--resume", "saved", "--chunk", "64K")

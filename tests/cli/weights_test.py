@@ -214,7 +214,7 @@ class WeightsTest(CliTest):
         self.assertRegex(plan, r"which --range\s+would give")
         self.json("histogram", "x.npy", "--weights", "w.npy", "--explain")
 
-    def test_resume(self):
+    def test_a_checkpoint_changes_nothing(self):
         words = ("histogram", "x.npy", "--weights", "w.npy", "--resume", "p", "--chunk", "64K")
         expected = self.result("x.npy", "--weights", "w.npy")
         result = self.json(*words, "--checkpoint-every", 0)["result"]

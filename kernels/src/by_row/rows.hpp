@@ -37,8 +37,8 @@ inline lines::Lines lines_of(const Question& asked, const std::byte* data, std::
           .step = 1,
           .tile = tile_elements,
           .phases = std::min(std::bit_ceil(asked.columns), lines::most_phases),
-          .squares = asked.options.value == RowValue::variance ||
-                     asked.options.value == RowValue::stddev};
+          .squares =
+              asked.options.value == RowValue::variance || asked.options.value == RowValue::stddev};
 }
 
 /// Writes the result of each row. The elements of a row begin where `data` says.
