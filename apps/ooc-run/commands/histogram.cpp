@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <ooc/detail/base/compressed_name.hpp>
@@ -6,7 +7,9 @@
 #include <ooc/error.hpp>
 #include <ooc/histogram.hpp>
 #include <ooc/weighted_histogram.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "answers/bin_table.hpp"

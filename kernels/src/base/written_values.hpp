@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ooc/coordinator.hpp>
 #include <ooc/detail/pass/operation.hpp>
 #include <ooc/detail/pass/pass_input.hpp>
 #include <ooc/device.hpp>
