@@ -141,8 +141,8 @@ class Comparison {
   /// it: |s - sqrt(V)| = |s^2 - V| / (s + sqrt(V)), which is at most the root of |s^2 - V|, too.
   static Expected root_of(const Expected& variance) {
     const long double root = std::sqrt(variance.value);
-    const long double largest = std::sqrt(variance.bound);
-    const long double bound = root > largest ? variance.bound / root : largest;
+    const long double farthest = std::sqrt(variance.bound);
+    const long double bound = root > farthest ? variance.bound / root : farthest;
     return {root, bound + 0x1p-52L * (root + bound), variance.overflow_allowed};
   }
 
