@@ -97,7 +97,8 @@ TEST(CpuWeightAdder, VectorsMakeNoDifference) {
   const std::unique_ptr<Stream> stream = device->make_stream();
   const std::size_t counters = 11, count = 5'003;
   std::vector<std::uint32_t> numbers;
-  for (std::uint32_t i = 0; i < count; ++i) numbers.push_back(i * i % counters);
+  for (std::uint32_t i = 0; i < count; ++i)
+    numbers.push_back(static_cast<std::uint32_t>(i * i % counters));
   const auto expect_no_difference = [&]<class T>(std::type_identity<T>) {
     const std::vector<T> weights = test::random_weights<T>(count, 9);
     const auto add = [&](Simd simd) {
