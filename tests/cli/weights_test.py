@@ -22,8 +22,9 @@ def bins_of(values, edges):
 class WeightsTest(CliTest):
     def setUp(self):
         super().setUp()
-        self.x = RANDOM.normal(size=COUNT).astype("f4")
-        self.w = RANDOM.random(COUNT) * 10.0 ** RANDOM.integers(-20, 20, COUNT)
+        values = np.random.default_rng(11)  # the same for each test, whichever ran before
+        self.x = values.normal(size=COUNT).astype("f4")
+        self.w = values.random(COUNT) * 10.0 ** values.integers(-20, 20, COUNT)
         np.save(self.path("x.npy"), self.x)
         np.save(self.path("w.npy"), self.w)
 
