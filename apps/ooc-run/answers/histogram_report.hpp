@@ -50,7 +50,7 @@ class HistogramPicture {
   /// Writes the file of --plot. A failure is added to the outcome.
   void write(const ooc::Histogram& histogram, const std::string& title, const Interrupt& interrupt,
              Outcome& outcome);
-  /// The same of the sums. Adds a note instead if they have no bars.
+  /// The same of the sums. Adds a failure instead if they have no bars.
   void write(const ooc::WeightedHistogram& found, const std::string& title,
              const Interrupt& interrupt, Outcome& outcome);
 

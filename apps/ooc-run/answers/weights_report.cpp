@@ -68,8 +68,8 @@ Json describe_weighted(const ooc::WeightedHistogram& found, const ooc::Histogram
 }
 
 std::string why_not_finite(const ooc::WeightedHistogram& found) {
-  const auto others = std::ranges::count_if(found.sums, is_finite);
-  const std::size_t bins = found.sums.size() - static_cast<std::size_t>(others);
+  const auto finite = std::ranges::count_if(found.sums, is_finite);
+  const std::size_t bins = found.sums.size() - static_cast<std::size_t>(finite);
   if (bins == 0) return {};
   return fmt::format("{} of {} {} not finite: weights there are NaN or infinite, or too large",
                      format_count(bins, "sum"), group_digits(std::to_string(found.sums.size())),

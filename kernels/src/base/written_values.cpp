@@ -22,14 +22,17 @@ void require_numbers_in_order(const Source& source) {
   }
 }
 
-Target target_of_values(const Target& target, const DType& made, const Source& source,
+Target target_of_values(const Target& target, ElementType made, const Source& source,
                         std::uint64_t count) {
   Target shaped = target;
-  if (!shaped.type) shaped.type = made;
-  if (shaped.type->is_struct() || shaped.type->element != made.element) {
+  if (!shaped.type) {
+    shaped.type = made;
+    shaped.type->is_bool = made == ElementType::u1 && source.type() && source.type()->is_bool;
+  }
+  if (shaped.type->is_struct() || shaped.type->element != made) {
     throw Error(ErrorKind::usage,
                 target.path.string() + ": is to hold " + code_of(*shaped.type) + ", not " +
-                    code_of(DType{made.element}),
+                    code_of(DType{made}),
                 {.path = target.path, .why = "that is the type of the results"});
   }
   if (shaped.shape.empty() && !source.is_produced()) shaped.shape = {count};

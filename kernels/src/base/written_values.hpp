@@ -18,10 +18,10 @@ namespace ooc::detail {
 /// Throws Error(bad_input) for structs, and for data that are stored column by column.
 void require_numbers_in_order(const Source& source);
 
-/// Returns the target with the type `made` and, unless it has one, the shape of `count` values in
-/// one dimension, if they are those of a source whose length is known. Throws Error(usage) if it is
-/// to hold another type.
-Target target_of_values(const Target& target, const DType& made, const Source& source,
+/// Returns the target with the type `made` (bool if the source's u1 are) and, unless it has one,
+/// the shape of `count` values in one dimension, if they are those of a source whose length is
+/// known. Throws Error(usage) if it is to hold another type.
+Target target_of_values(const Target& target, ElementType made, const Source& source,
                         std::uint64_t count);
 
 /// Returns the plan of a pass that writes `count` values to such a target.

@@ -60,7 +60,7 @@ struct Job {
       : inputs{rows_of(source)},
         asked{source.element(), inputs.front().record.bytes / size_of(source.element()), options},
         rows(source.elements() / asked.columns),
-        target(target_of_values(wanted, made_of(source, options), source, rows)) {
+        target(target_of_values(wanted, row_value_type(asked.type, options.value), source, rows)) {
     use_device_memory(inputs);
   }
 
@@ -80,12 +80,6 @@ struct Job {
     require_numbers_in_order(source);
     const std::size_t bytes = size_of(source.element());
     return stored_input(source, {row_bytes_of(source, bytes), bytes});
-  }
-
-  static DType made_of(const Source& source, const ReduceRowsOptions& options) {
-    DType made = row_value_type(source.element(), options.value);
-    made.is_bool = made.element == ElementType::u1 && source.type() && source.type()->is_bool;
-    return made;
   }
 };
 

@@ -95,8 +95,7 @@ Question question_about(const Source& source, const RunningOptions& options) {
 
 /// Returns the target with the type of the results.
 Target shaped_for(const Source& source, const Question& asked, const Target& target) {
-  DType made = running_type(asked.type, asked.options.value);
-  made.is_bool = made.element == ElementType::u1 && source.type() && source.type()->is_bool;
+  const ElementType made = running_type(asked.type, asked.options.value);
   return target_of_values(target, made, source, source.elements());
 }
 
