@@ -1,13 +1,16 @@
 #pragma once
 
+#include <ooc/collect.hpp>
 #include <ooc/coordinator.hpp>
 #include <ooc/detail/base/api.hpp>
+#include <ooc/dtype.hpp>
 #include <ooc/fold.hpp>
 #include <ooc/histogram.hpp>
 #include <ooc/reduce.hpp>
 #include <ooc/source.hpp>
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 namespace ooc {
@@ -54,6 +57,25 @@ OOC_API Stats dry_run_weighted_histogram(const Options& machine, DeviceKind devi
                                          const Source& source, const Source& weights,
                                          const HistogramOptions& options = {},
                                          const PassOptions& wanted = {});
+
+/// Computes weighted_histogram() of the same section of both sources, or of whole ones, as a
+/// PartialResult (see collect()). The options must determine the range, because a section does not
+/// know the range of all data: collect_bins() of the values finds it first. A section begins and
+/// ends at multiples of tile_elements, or at the end of the data:
+///
+///     const ooc::Source x = ooc::shard(energies, 0, 2), w = ooc::shard(weights, 0, 2);
+///     auto [all, stats] = ooc::collect_weighted_histogram(coordinator, x, w, chosen.options);
+///
+/// Throws Error(usage) for other options, and as weighted_histogram() and collect() do.
+[[nodiscard]] OOC_API Result<PartialResult<WeightedHistogram>> collect_weighted_histogram(
+    Coordinator& coordinator, const Source& section, const Source& weights,
+    const HistogramOptions& options, const PassOptions& wanted = {});
+
+/// Restores such a part, of values and weights of these types, from the bytes of
+/// PartialResult::save(). Throws Error as load_part() does.
+[[nodiscard]] OOC_API PartialResult<WeightedHistogram> load_weighted_histogram(
+    ElementType type, ElementType of_weights, const HistogramOptions& options,
+    std::span<const std::byte> saved);
 
 /// Verifies a result of weighted_histogram(), given the same arguments. Reads both sources once
 /// more, on one thread, finds the bin of each value by comparing it with the edges, adds its weight

@@ -1,6 +1,7 @@
 #include "histogram/counted.hpp"
 
 #include <ooc/detail/base/byte_reader.hpp>
+#include <ooc/detail/checksum/checksum.hpp>
 #include <ooc/error.hpp>
 #include <ooc/reduce.hpp>
 
@@ -65,6 +66,11 @@ std::vector<std::uint64_t> counts_of(OpaquePartial total, std::size_t counters) 
   return counts;
 }
 
+std::span<const std::uint64_t> counts_in(const OpaquePartial& total) {
+  if (!total) return {};
+  return counted_in(total).counts;
+}
+
 Histogram histogram_of(const Bins& bins, OpaquePartial total) {
   const std::size_t size = bins.size();
   Histogram histogram;
@@ -108,6 +114,11 @@ void load_counts(std::span<const std::byte> in, std::size_t counters, OpaquePart
     throw Error(ErrorKind::bad_input, "a saved histogram has other counts than its bins");
   }
   total = std::move(counted);
+}
+
+std::string described(const Bins& bins) {
+  return std::to_string(bins.size()) + " bins with edges of hash " +
+         std::to_string(xxh3_64(std::as_bytes(std::span(bins.edges))));
 }
 
 }  // namespace ooc::detail::binning

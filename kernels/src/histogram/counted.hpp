@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "histogram/count.hpp"
@@ -31,6 +32,9 @@ void merge_counts(OpaquePartial& total, OpaquePartial& part, std::size_t counter
 /// Returns the counts of a total: of all bins, then below, above and NaN.
 std::vector<std::uint64_t> counts_of(OpaquePartial total, std::size_t counters);
 
+/// Returns the same of a total that stays; empty if it has counted nothing.
+std::span<const std::uint64_t> counts_in(const OpaquePartial& total);
+
 /// Returns the histogram that a total has counted in bins. Throws Error(internal) unless every
 /// element is in one of the counters.
 Histogram histogram_of(const Bins& bins, OpaquePartial total);
@@ -42,5 +46,8 @@ void save_counts(const OpaquePartial& total, std::vector<std::byte>& out);
 
 /// Throws Error(bad_input) unless save_counts() has written the bytes for as many counters.
 void load_counts(std::span<const std::byte> in, std::size_t counters, OpaquePartial& total);
+
+/// Returns the number of bins and a hash of their edges, for the question of an operator.
+std::string described(const Bins& bins);
 
 }  // namespace ooc::detail::binning

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <string>
 
+#include "histogram/find_bins.hpp"
+
 namespace ooc::detail::pairs {
 
 namespace {
@@ -56,6 +58,12 @@ Pairs pairs_of(const PairAxis& x, const PairAxis& y) {
   pairs.places = {place_in(x, pairs.inputs.front()), place_in(y, pairs.inputs.back())};
   use_device_memory(pairs.inputs);
   return pairs;
+}
+
+void require_passes(const Pairs& pairs, std::size_t passes, const HistogramOptions& bins) {
+  for (const PassInput& input : pairs.inputs) {
+    if (passes > 1 && input.source.is_produced()) throw binning::read_once(input.source, bins);
+  }
 }
 
 NumberReader::NumberReader(const NumberPlace& place, Stream& stream) : place_(place) {

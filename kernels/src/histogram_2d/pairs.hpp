@@ -7,7 +7,9 @@
 #include <ooc/histogram_2d.hpp>
 #include <ooc/memory.hpp>
 
+#include <array>
 #include <cstddef>
+#include <type_traits>
 #include <vector>
 
 // The pairs of histogram_2d(): where their numbers are in the records of a pass, and how a lane
@@ -26,10 +28,23 @@ struct NumberPlace {
 struct Pairs {
   std::vector<PassInput> inputs;    // one, or that of x and that of y
   std::vector<NumberPlace> places;  // of x and y
+
+  std::array<ElementType, 2> types() const { return {places[0].value.type, places[1].value.type}; }
 };
+
+/// Calls body(count) with the number of inputs as a std::integral_constant.
+template <class Body>
+auto with_inputs(const Pairs& pairs, const Body& body) {
+  return pairs.inputs.size() == 1 ? body(std::integral_constant<std::size_t, 1>{})
+                                  : body(std::integral_constant<std::size_t, 2>{});
+}
 
 /// Throws Error as histogram_2d().
 Pairs pairs_of(const PairAxis& x, const PairAxis& y);
+
+/// Throws Error(usage) if an input that can be read once is to be read in so many passes. `bins`:
+/// those of an axis, for the error.
+void require_passes(const Pairs& pairs, std::size_t passes, const HistogramOptions& bins);
 
 /// Returns the number of records to work on at a time: on the CPU, the numbers of both axes stay in
 /// the first cache; on a GPU, they take up to 24 MiB, and keep it busy.

@@ -7,6 +7,7 @@
 #include <ooc/detail/base/byte_reader.hpp>
 #include <ooc/dtype.hpp>
 #include <ooc/fold.hpp>
+#include <ooc/histogram_2d.hpp>
 #include <ooc/records.hpp>
 
 #include <algorithm>
@@ -42,15 +43,18 @@ template <std::size_t inputs>
 class OfPairs {
  public:
   using Input = RecordsOfInputs<inputs>;
-  static constexpr Merge merge_order = Merge::unordered;
   static constexpr bool same_bits_everywhere = true;
+  static constexpr std::size_t partition_records(std::size_t record_bytes) {
+    return pair_tile_rows(record_bytes);
+  }
 
  protected:
   using Chunk = DeviceChunk<const std::byte>;
 
   explicit OfPairs(const Pairs& pairs) : places_(pairs.places) {}
 
-  std::string types() const {
+  /// Returns the numbers of both axes, for the question of an operator.
+  std::string numbers() const {
     std::string text;
     for (const auto& [value, record_bytes, is_record] : places_) {
       text += std::string(name_of(value.type)) + " at " + std::to_string(value.offset) + ", ";
@@ -66,6 +70,22 @@ template <std::size_t axis_count>
 struct SurveyOf {
   std::uint64_t pairs = 0;
   std::array<binning::Extremes, axis_count> extremes{};
+
+  void merge(SurveyOf& other) {
+    pairs += other.pairs;
+    for (std::size_t i = 0; i < axis_count; ++i) extremes[i].merge(other.extremes[i]);
+  }
+  void save(std::vector<std::byte>& out) const {
+    append_bytes(out, pairs);
+    for (const binning::Extremes& each : extremes) append_bytes(out, each);
+  }
+  /// Throws Error(bad_input) unless save() has written the bytes.
+  void load(std::span<const std::byte> in) {
+    ByteReader bytes(in);
+    pairs = bytes.take<std::uint64_t>();
+    for (binning::Extremes& each : extremes) each = binning::take_extremes(bytes, pairs);
+    bytes.require_end();
+  }
 };
 
 /// The operator of the pass that finds the ranges of both axes, or of x alone.
@@ -74,6 +94,7 @@ class SurveyPairs : public OfPairs<inputs> {
   using typename OfPairs<inputs>::Chunk;
 
  public:
+  static constexpr Merge merge_order = Merge::unordered;
   static constexpr std::string_view partial_name =
       axis_count == 1 ? "ooc.weighted_histogram.range/1" : "ooc.histogram_2d.range/1";
 
@@ -121,26 +142,12 @@ class SurveyPairs : public OfPairs<inputs> {
       partial.axes.clear();
     }
   }
-  void merge(Partial& total, Partial& part) const {
-    total.found.pairs += part.found.pairs;
-    for (std::size_t i = 0; i < axis_count; ++i)
-      total.found.extremes[i].merge(part.found.extremes[i]);
-  }
+  void merge(Partial& total, Partial& part) const { total.found.merge(part.found); }
   SurveyOf<axis_count> result(const Partial& total) const { return total.found; }
 
-  std::string question() const { return this->types() + "range"; }
-  void save(const Partial& total, std::vector<std::byte>& out) const {
-    append_bytes(out, total.found.pairs);
-    for (const binning::Extremes& extremes : total.found.extremes) append_bytes(out, extremes);
-  }
-  void load(std::span<const std::byte> in, Partial& total) const {
-    ByteReader bytes(in);
-    total.found.pairs = bytes.take<std::uint64_t>();
-    for (binning::Extremes& extremes : total.found.extremes) {
-      extremes = binning::take_extremes(bytes, total.found.pairs);
-    }
-    bytes.require_end();
-  }
+  std::string question() const { return this->numbers() + "range"; }
+  void save(const Partial& total, std::vector<std::byte>& out) const { total.found.save(out); }
+  void load(std::span<const std::byte> in, Partial& total) const { total.found.load(in); }
   std::uint64_t records_in(const Partial& total) const { return total.found.pairs; }
   HostBytes host_bytes() const { return counting_; }
 

@@ -38,14 +38,17 @@ Scalar sum_of(std::span<const std::int64_t> limbs) {
   }
 }
 
-/// True if limbs are those that carry_limbs() leaves, and two such sums can be added.
-bool are_carried(std::span<const std::int64_t> limbs) {
-  constexpr std::int64_t most = std::int64_t{1} << 61;
+/// True if limbs are those that carry_limbs() leaves for so many weights. Each of these is smaller
+/// than 1 in the highest limb.
+bool are_sum_of(std::uint64_t count, std::span<const std::int64_t> limbs) {
+  if (count > most_weights) return false;
+  if (count == 0) return std::ranges::all_of(limbs, [](std::int64_t limb) { return limb == 0; });
   const auto is_digit = [](std::int64_t limb) {
     return limb >= 0 && limb <= std::numeric_limits<std::uint32_t>::max();
   };
+  const auto most = static_cast<std::int64_t>(count);
   return std::ranges::all_of(limbs.first(limbs.size() - 1), is_digit) && limbs.back() < most &&
-         limbs.back() > -most;
+         limbs.back() >= -most;
 }
 
 }  // namespace
@@ -87,7 +90,9 @@ void BinSums::save(std::vector<std::byte>& out) const {
   append_span(out, std::as_bytes(std::span(non_finite)));
 }
 
-BinSums load_sums(std::span<const std::byte> in, ElementType type, std::size_t counters) {
+BinSums load_sums(std::span<const std::byte> in, ElementType type,
+                  std::span<const std::uint64_t> counts) {
+  const std::size_t counters = counts.size();
   const std::size_t each = limbs_of_sum(type);
   const auto refuse = [] {
     return Error(ErrorKind::bad_input, "a saved histogram has other sums than its bins");
@@ -101,8 +106,9 @@ BinSums load_sums(std::span<const std::byte> in, ElementType type, std::size_t c
       NonFinite::nan | NonFinite::infinity | NonFinite::negative_infinity;
   const bool is_float = visit(type, []<class T>(std::type_identity<T>) { return is_floating<T>; });
   for (std::size_t i = 0; i < counters; ++i) {
-    const bool has_kinds = sums.non_finite[i] <= (is_float ? all_kinds : 0);
-    if (!has_kinds || !are_carried(std::span(sums.limbs).subspan(i * each, each))) throw refuse();
+    const auto limbs = std::span(sums.limbs).subspan(i * each, each);
+    const bool has_kinds = sums.non_finite[i] <= (is_float && counts[i] != 0 ? all_kinds : 0);
+    if (!has_kinds || !are_sum_of(counts[i], limbs)) throw refuse();
   }
   return sums;
 }

@@ -29,9 +29,10 @@ struct BinSums {
   void save(std::vector<std::byte>& out) const;
 };
 
-/// Restores the sums that BinSums::save() wrote, for so many counters. Throws Error(bad_input) for
-/// other bytes.
-BinSums load_sums(std::span<const std::byte> in, ElementType type, std::size_t counters);
+/// Restores the sums that BinSums::save() wrote. `counts`: of the weights of each counter. Throws
+/// Error(bad_input) for other bytes, and for sums that so many weights cannot have.
+BinSums load_sums(std::span<const std::byte> in, ElementType type,
+                  std::span<const std::uint64_t> counts);
 
 /// Returns the number of limbs of a sum of weights of a type.
 std::size_t limbs_of_sum(ElementType type);

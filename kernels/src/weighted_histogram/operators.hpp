@@ -9,11 +9,13 @@
 #include "weighted_histogram/weights.hpp"
 
 #include <ooc/detail/base/byte_reader.hpp>
-#include <ooc/detail/checksum/checksum.hpp>
+#include <ooc/dtype.hpp>
+#include <ooc/error.hpp>
 #include <ooc/fold.hpp>
 #include <ooc/memory.hpp>
 #include <ooc/weighted_histogram.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -23,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-// The operator of the last pass of weighted_histogram().
+// The sums of weighted_histogram(), and the operator that finds them.
 
 namespace ooc::detail::weighing {
 
@@ -38,14 +40,77 @@ inline HostBytes memory_for(ElementType weights, std::size_t bins) {
           .per_lane = counting.per_lane + sums + pairs::records_at_once(DeviceKind::cpu) * some};
 }
 
+/// The sums of weights in bins, wherever the weights come from.
+class WeightSums {
+ public:
+  struct Partial {
+    OpaquePartial counted{};
+    BinSums sums{};
+  };
+  static constexpr Merge merge_order = Merge::unordered;
+  static constexpr std::string_view partial_name = "ooc.weighted_histogram/1";
+
+  /// `types`: of the values and of the weights.
+  WeightSums(const std::array<ElementType, 2>& types, binning::Bins bins)
+      : types_(types), bins_(std::make_shared<const binning::Bins>(std::move(bins))) {}
+
+  void merge(Partial& total, Partial& part) const {
+    binning::merge_counts(total.counted, part.counted, bins_->counters());
+    if (records_in(total) > most_weights) {
+      throw Error(ErrorKind::bad_input, "saved histograms are of more weights than data have");
+    }
+    total.sums.merge(weight_type(), part.sums);
+  }
+
+  WeightedHistogram result(Partial total) const {
+    const auto sum = [&](std::size_t counter) { return total.sums.sum(weight_type(), counter); };
+    const std::size_t bins = bins_->size();
+    WeightedHistogram found{.histogram = binning::histogram_of(*bins_, std::move(total.counted)),
+                            .sums = std::vector<Scalar>(bins),
+                            .sum_below = sum(bins),
+                            .sum_above = sum(bins + 1),
+                            .sum_nan = sum(bins + 2)};
+    for (std::size_t i = 0; i < bins; ++i) found.sums[i] = sum(i);
+    return found;
+  }
+
+  std::string question() const {
+    return std::string(name_of(types_[0])) + " with weights " +
+           std::string(name_of(weight_type())) + " in " + binning::described(*bins_);
+  }
+  void save(const Partial& total, std::vector<std::byte>& out) const {
+    binning::save_counts(total.counted, out);
+    total.sums.save(out);
+  }
+  void load(std::span<const std::byte> in, Partial& total) const {
+    constexpr std::size_t of_nothing = sizeof(std::uint64_t);  // a number of values
+    const std::size_t counters = bins_->counters();
+    if (in.size() == of_nothing) return binning::load_counts(in, counters, total.counted);
+    ByteReader bytes(in);
+    const auto counts = bytes.take_bytes(of_nothing + counters * sizeof(std::uint64_t));
+    binning::load_counts(counts, counters, total.counted);
+    total.sums =
+        load_sums(bytes.take_bytes(bytes.left()), weight_type(), binning::counts_in(total.counted));
+  }
+  std::uint64_t records_in(const Partial& total) const {
+    return binning::elements_of(total.counted);
+  }
+
+ protected:
+  const binning::Bins& bins() const { return *bins_; }
+  ElementType weight_type() const { return types_[1]; }
+
+ private:
+  std::array<ElementType, 2> types_;
+  std::shared_ptr<const binning::Bins> bins_;  // shared by all copies
+};
+
 /// Adds weights in bins. A pair is a value and its weight.
 template <std::size_t inputs>
-class SumWeights : public pairs::OfPairs<inputs> {
+class SumWeights : public pairs::OfPairs<inputs>, public WeightSums {
   using typename pairs::OfPairs<inputs>::Chunk;
 
  public:
-  static constexpr std::string_view partial_name = "ooc.weighted_histogram/1";
-
   struct Lane {
     pairs::NumberReader values;
     std::unique_ptr<binning::BinFinder> finder;
@@ -53,33 +118,32 @@ class SumWeights : public pairs::OfPairs<inputs> {
     pairs::NumberReader weights;
     std::unique_ptr<WeightAdder> adder;
   };
-  struct Partial {
+  struct Partial : WeightSums::Partial {
     std::unique_ptr<Lane> lane{};
-    OpaquePartial counted{};
-    BinSums sums{};
   };
 
-  SumWeights(const pairs::Pairs& pairs, binning::Bins bins)
-      : pairs::OfPairs<inputs>(pairs),
-        bins_(std::make_shared<const binning::Bins>(std::move(bins))) {}
+  SumWeights(const pairs::Pairs& pairs, WeightSums sums)
+      : pairs::OfPairs<inputs>(pairs), WeightSums(std::move(sums)) {}
 
   Partial make_partial(Stream& stream) const {
     const auto& [values, weights] = std::pair{this->places_[0], this->places_[1]};
     const ElementType type = values.value.type;
     const bool on_cpu = stream.kind() == DeviceKind::cpu;
-    const binning::NumberedBins numbered(counters());
+    const std::size_t counters = bins().counters();
+    const binning::NumberedBins numbered(counters);
     auto lane = std::make_unique<Lane>(
         Lane{.values = {values, stream},
-             .finder = on_cpu ? binning::make_cpu_bin_finder(type, *bins_, best_simd())
-                              : binning::make_cuda_bin_finder(type, *bins_, stream),
+             .finder = on_cpu ? binning::make_cpu_bin_finder(type, bins(), best_simd())
+                              : binning::make_cuda_bin_finder(type, bins(), stream),
              .numbers = Buffer(stream.temporaries(),
                                pairs::records_at_once(stream.kind()) * sizeof(std::uint32_t)),
              .weights = {weights, stream},
-             .adder = on_cpu ? make_cpu_weight_adder(weight_type(), counters(), best_simd())
-                             : make_cuda_weight_adder(weight_type(), counters(), stream)});
-    return {.lane = std::move(lane),
-            .counted = binning::counted_by(on_cpu ? binning::make_cpu_counter(numbered, best_simd())
-                                                  : binning::make_cuda_counter(numbered, stream))};
+             .adder = on_cpu ? make_cpu_weight_adder(weight_type(), counters, best_simd())
+                             : make_cuda_weight_adder(weight_type(), counters, stream)});
+    return {
+        {.counted = binning::counted_by(on_cpu ? binning::make_cpu_counter(numbered, best_simd())
+                                               : binning::make_cuda_counter(numbered, stream))},
+        std::move(lane)};
   }
 
   void consume(Stream& stream, Chunk both, Partial& partial) const {
@@ -104,49 +168,13 @@ class SumWeights : public pairs::OfPairs<inputs> {
       partial.lane.reset();
     }
   }
-  void merge(Partial& total, Partial& part) const {
-    binning::merge_counts(total.counted, part.counted, counters());
-    total.sums.merge(weight_type(), part.sums);
-  }
 
-  WeightedHistogram result(Partial total) const {
-    const auto sum = [&](std::size_t counter) { return total.sums.sum(weight_type(), counter); };
-    const std::size_t bins = bins_->size();
-    WeightedHistogram found{.histogram = binning::histogram_of(*bins_, std::move(total.counted)),
-                            .sums = std::vector<Scalar>(bins),
-                            .sum_below = sum(bins),
-                            .sum_above = sum(bins + 1),
-                            .sum_nan = sum(bins + 2)};
-    for (std::size_t i = 0; i < bins; ++i) found.sums[i] = sum(i);
-    return found;
-  }
+  /// Returns the partial of WeightSums, which does not depend on the inputs.
+  WeightSums::Partial result(Partial total) const { return total; }
 
-  std::string question() const {
-    return this->types() + std::to_string(bins_->size()) + " bins with edges of hash " +
-           std::to_string(xxh3_64(std::as_bytes(std::span(bins_->edges))));
-  }
-  void save(const Partial& total, std::vector<std::byte>& out) const {
-    binning::save_counts(total.counted, out);
-    total.sums.save(out);
-  }
-  void load(std::span<const std::byte> in, Partial& total) const {
-    constexpr std::size_t of_nothing = sizeof(std::uint64_t);  // a number of values
-    if (in.size() == of_nothing) return binning::load_counts(in, counters(), total.counted);
-    ByteReader bytes(in);
-    const std::size_t counts = of_nothing + counters() * sizeof(std::uint64_t);
-    binning::load_counts(bytes.take_bytes(counts), counters(), total.counted);
-    total.sums = load_sums(bytes.take_bytes(bytes.left()), weight_type(), counters());
-  }
-  std::uint64_t records_in(const Partial& total) const {
-    return binning::elements_of(total.counted);
-  }
-  HostBytes host_bytes() const { return memory_for(weight_type(), bins_->size()); }
-
- private:
-  ElementType weight_type() const { return this->places_[1].value.type; }
-  std::size_t counters() const { return bins_->counters(); }
-
-  std::shared_ptr<const binning::Bins> bins_;  // shared by all copies
+  /// Returns the places of the numbers, too, because a checkpoint is of these.
+  std::string question() const { return this->numbers() + binning::described(bins()); }
+  HostBytes host_bytes() const { return memory_for(weight_type(), bins().size()); }
 };
 
 }  // namespace ooc::detail::weighing

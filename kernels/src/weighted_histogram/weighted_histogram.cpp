@@ -4,11 +4,13 @@
 #include <ooc/detail/operators/passes.hpp>
 #include <ooc/error.hpp>
 
+#include <array>
 #include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
 
+#include "base/collect_as.hpp"
 #include "base/dry_run_passes.hpp"
 #include "histogram/find_bins.hpp"
 #include "histogram_2d/pairs.hpp"
@@ -42,6 +44,16 @@ std::size_t bins_of(const HistogramOptions& options, ElementType weights) {
                .remedies = {{RemedyAction::lower, "HistogramOptions::bins"}}});
 }
 
+/// Returns the sums of parts. Throws Error(usage) for options that are invalid for any data, and if
+/// the bins are not known.
+WeightSums sums_of_parts(const std::array<ElementType, 2>& types, const HistogramOptions& options) {
+  bins_of(options, types[1]);
+  if (auto bins = binning::known_bins(types[0], options)) return {types, *std::move(bins)};
+  throw Error(ErrorKind::usage, "to add the weights of a section takes the range of the bins",
+              {.why = "a section does not know that of all data",
+               .hint = "call collect_bins() of the values first, which finds it"});
+}
+
 /// A job: its data, and the options of its bins.
 struct WeightedJob {
   const Source& source;
@@ -55,17 +67,13 @@ struct WeightedJob {
         bins(bins_of(of_bins, weights.element())),
         pairs(pairs::pairs_of({.source = values}, {.source = weights})) {}
 
-  ElementType type() const { return pairs.places[0].value.type; }
-  HostBytes memory() const { return memory_for(pairs.places[1].value.type, bins); }
+  ElementType type() const { return pairs.types()[0]; }
+  HostBytes memory() const { return memory_for(pairs.types()[1], bins); }
 
   /// Throws Error(usage) if a source that can be read once is to be read twice.
   std::size_t passes() const {
     const std::size_t passes = histogram_passes(source, options);
-    for (const PassInput& input : pairs.inputs) {
-      if (passes > 1 && input.source.is_produced()) {
-        throw binning::read_once(input.source, options);
-      }
-    }
+    require_passes(pairs, passes, options);
     return passes;
   }
 };
@@ -83,8 +91,9 @@ Result<WeightedHistogram> sum_in_bins(Coordinator& coordinator, const WeightedJo
     chosen = binning::bins_over(survey.extremes[0], job.options, job.type(), path_of(job.source));
     bins = binning::make_bins(chosen->options, *chosen->options.range, ErrorKind::bad_input);
   }
-  auto [found] = passes.fold_last(
-      std::tuple(SumWeights<inputs>(job.pairs, std::move(bins).value_or(Bins{{0, 1}}))));
+  const WeightSums sums(job.pairs.types(), std::move(bins).value_or(Bins{{0, 1}}));
+  auto [total] = passes.fold_last(std::tuple(SumWeights<inputs>(job.pairs, sums)));
+  WeightedHistogram found = sums.result(std::move(total));
   Stats stats = passes.stats();
   binning::complete(found.histogram, job.source, job.options, chosen, stats);
   found.sums.resize(found.histogram.counts.size());  // no values may have no bins
@@ -105,9 +114,28 @@ Result<WeightedHistogram> weighted_histogram(Coordinator& coordinator, const Sou
                                              const PassOptions& wanted) {
   return or_fail_together(coordinator.ranks(), [&] {
     const WeightedJob job(source, weights, options);
-    return job.pairs.inputs.size() == 1 ? sum_in_bins<1>(coordinator, job, wanted)
-                                        : sum_in_bins<2>(coordinator, job, wanted);
+    return with_inputs(job.pairs,
+                       [&](auto inputs) { return sum_in_bins<inputs>(coordinator, job, wanted); });
   });
+}
+
+Result<PartialResult<WeightedHistogram>> collect_weighted_histogram(Coordinator& coordinator,
+                                                                    const Source& section,
+                                                                    const Source& weights,
+                                                                    const HistogramOptions& options,
+                                                                    const PassOptions& wanted) {
+  const WeightedJob job(section, weights, options);
+  const WeightSums sums = sums_of_parts(job.pairs.types(), options);
+  return with_inputs(job.pairs, [&](auto inputs) {
+    return collect_as(sums, coordinator, SumWeights<inputs>(job.pairs, sums), job.pairs.inputs,
+                      wanted);
+  });
+}
+
+PartialResult<WeightedHistogram> load_weighted_histogram(ElementType type, ElementType of_weights,
+                                                         const HistogramOptions& options,
+                                                         std::span<const std::byte> saved) {
+  return load_part(sums_of_parts({type, of_weights}, options), saved);
 }
 
 }  // namespace ooc

@@ -19,8 +19,10 @@
 
 namespace ooc::detail::weighing {
 
-/// The sum of weights of a type: so many limbs of 32 bits, of which a weight changes `digits`. The
-/// highest has room for 2^60 weights.
+/// The most weights of a sum, for which the highest of its limbs has room.
+inline constexpr std::uint64_t most_weights = std::uint64_t{1} << 60;
+
+/// The sum of weights of a type: so many limbs of 32 bits, of which a weight changes `digits`.
 template <class T>
 struct WeightFormat {
   static constexpr unsigned digits = sizeof(T) == 8 ? 2 : 1;

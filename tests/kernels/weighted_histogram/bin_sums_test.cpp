@@ -25,23 +25,48 @@ namespace {
 
 using test::expect_same;
 
-TEST(BinSums, SavedOnesAreChecked) {
-  weighing::BinSums sums{{5, 0, -1, 7, 1, 0}, {0, 0}};
+/// Loads saved sums of counters that have counted so many weights.
+weighing::BinSums loaded(const weighing::BinSums& sums, ElementType type,
+                         const std::vector<std::uint64_t>& counts = {2, 1}) {
   std::vector<std::byte> saved;
   sums.save(saved);
-  const auto loaded = weighing::load_sums(saved, ElementType::u8, 2);
-  EXPECT_EQ(loaded.limbs, sums.limbs);
-  const auto refuses = [](weighing::BinSums wrong, ElementType type) {
-    std::vector<std::byte> bytes;
-    wrong.save(bytes);
-    test::expect_error(ErrorKind::bad_input, "other sums",
-                       [&] { weighing::load_sums(bytes, type, 2); });
+  return weighing::load_sums(saved, type, counts);
+}
+
+TEST(BinSums, SavedOnesAreChecked) {
+  const weighing::BinSums sums{{5, 0, -1, 7, 1, 0}, {0, 0}};
+  EXPECT_EQ(loaded(sums, ElementType::u8).limbs, sums.limbs);
+  const auto refuses = [](const weighing::BinSums& wrong, ElementType type) {
+    test::expect_error(ErrorKind::bad_input, "other sums", [&] { loaded(wrong, type); });
   };
   refuses(sums, ElementType::u4);
   refuses({{5, -1, 0, 0, 0, 0}, {0, 0}}, ElementType::u8);
   refuses({{std::int64_t{1} << 32, 0, 0, 0, 0, 0}, {0, 0}}, ElementType::u8);
   refuses({{0, 0, std::int64_t{1} << 62, 0, 0, 0}, {0, 0}}, ElementType::u8);
   refuses({{0, 0, 0, 0, 0, 0}, {0, 1}}, ElementType::u8);
+}
+
+TEST(BinSums, SavedOnesAreThoseOfSoManyWeights) {
+  const auto refuses = [](const weighing::BinSums& wrong,
+                          const std::vector<std::uint64_t>& counts) {
+    test::expect_error(ErrorKind::bad_input, "other sums",
+                       [&] { loaded(wrong, ElementType::i8, counts); });
+  };
+  const auto with = [](std::int64_t lowest, std::int64_t highest) {
+    return weighing::BinSums{{lowest, 0, highest}, {0}};
+  };
+  EXPECT_EQ(loaded(with(1, 1), ElementType::i8, {2}).limbs[2], 1);
+  EXPECT_EQ(loaded(with(1, -2), ElementType::i8, {2}).limbs[2], -2);
+  EXPECT_EQ(loaded(with(0, 0), ElementType::i8, {0}).limbs[0], 0);
+  refuses(with(1, 2), {2});
+  refuses(with(1, -3), {2});
+  refuses(with(1, 0), {0});
+  refuses(with(0, 0), {weighing::most_weights + 1});
+  std::vector<std::int64_t> none(weighing::limbs_of_sum(ElementType::f4));
+  const weighing::BinSums nan{none, {weighing::NonFinite::nan}};
+  EXPECT_EQ(loaded(nan, ElementType::f4, {1}).non_finite, nan.non_finite);
+  test::expect_error(ErrorKind::bad_input, "other sums",
+                     [&] { loaded(nan, ElementType::f4, {0}); });
 }
 
 TEST(BinSums, MergedOnesAreCarried) {
