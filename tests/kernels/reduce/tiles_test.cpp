@@ -159,7 +159,7 @@ Node<T> node_by_definition(std::span<const T> tile, std::uint64_t first) {
     }
     if constexpr (!is_floating<T>) {
       node.sum += tile[i];
-      squares += int128{tile[i]} * tile[i];
+      if constexpr (sizeof(T) <= 2) squares += int128{tile[i]} * tile[i];
     }
   }
   if constexpr (is_floating<T>) {

@@ -23,6 +23,7 @@
 #include "support/all_types.hpp"
 #include "support/bits.hpp"
 #include "support/devices.hpp"
+#include "support/effort.hpp"
 #include "support/merge_parts.hpp"
 #include "support/ordered_values.hpp"
 #include "support/special_values.hpp"
@@ -102,7 +103,7 @@ class TopTest : public testing::TestWithParam<DeviceKind>, protected test::Value
 INSTANTIATE_TEST_SUITE_P(Devices, TopTest, test::all_devices, test::device_name);
 
 TEST_P(TopTest, OfEveryTypeAndPatternAreThoseOfSortedValues) {
-  constexpr std::size_t count = 30'001;
+  constexpr std::size_t count = test::effort(30'001, 9'001);
   for (const ElementType type : test::all_types) {
     SCOPED_TRACE(std::string(name_of(type)));
     visit(type, [&]<class T>(std::type_identity<T>) {

@@ -55,7 +55,7 @@ struct ProductsAround {
 class ScatteredTest : public test::OutputJobTest {
  protected:
   /// Calls `check` with coordinators of several layouts, and the data in each kind of pieces; under
-  /// sanitizers in every fifth way, which meets each layout and kind.
+  /// sanitizers in every ninth way, which meets each layout and kind.
   template <class Check>
   void with_each(const Check& check) {
     std::size_t way = 0;
@@ -68,7 +68,7 @@ class ScatteredTest : public test::OutputJobTest {
         if (reads_directly) ways.push_back(DirectIo::yes);
         for (const DirectIo direct : ways) {
           for (const std::size_t streams : {1u, 3u}) {
-            if (way++ % test::walk_step(5) != 0) continue;
+            if (way++ % test::walk_step(9) != 0) continue;
             with_machine({.chunk_bytes = steps * test::values_of_a_step * sizeof(float),
                           .streams = streams,
                           .direct = direct},
