@@ -22,7 +22,7 @@ ROOMS = {
                 "src/matmul/plan", "src/matmul", "src/verify"],
     "apps": ["describe-hdf5", "measure", *(f"ooc-run/{room}" for room in (
         "cli", "manual", "machine", "dataset", "request", "timeline", "rates", "result", "draw",
-        "page", "parts", "run", "answers", "commands", "info", "doctor", "gen", "bench"))],
+        "page", "run", "answers", "parts", "commands", "info", "doctor", "gen", "bench"))],
 }
 
 # Folders to which #include "..." in a layer may be relative, as in "draw/svg.hpp".

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Tests ooc-run hist2d: its counts against NumPy, its pictures, and what it refuses."""
 
+import os
 import xml.etree.ElementTree
 
 import numpy as np
@@ -140,6 +141,79 @@ class Hist2dTest(CliTest):
         texts = [text.text for text in tree.iter(f"{space}text")]
         for text in ("A & B", "column 0", "column 1", "pairs"):
             self.assertIn(text, texts)
+
+    def shards(self, count, words, prefix, *more):
+        """Computes the parts of shards, and returns their names."""
+        parts = [f"{prefix}{i}.part" for i in range(count)]
+        for i, part in enumerate(parts):
+            self.succeed("hist2d", *words, "--shard", f"{i}/{count}", "-o", part, "--force", *more)
+        return parts
+
+    def test_shards(self):
+        structs = np.zeros(COUNT, [("a", "<f8"), ("id", "u1"), ("b", ">i2")])
+        structs["a"], structs["b"] = self.x, self.y
+        np.save(self.path("s.npy"), structs)
+        for words in (["x.npy", "y.npy", "--ranges=-1:1,0:50", "--cells=9,5"],
+                      ["rows.npy", "--axes=2,0", "--ranges=0:1", "--cells=50"],
+                      ["s.npy", "--axes=b,a", "--ranges=-9:9,0:1"]):
+            whole = self.json("hist2d", *words)
+            text = self.succeed("hist2d", *words).stdout
+            for count in (1, 3, 9):  # of 9, some are empty
+                with self.subTest(words=words, count=count):
+                    parts = self.shards(count, words, "p")
+                    merged = self.json("merge", *parts)
+                    self.assertEqual(merged["result"], whole["result"])
+                    self.assertEqual(merged["input"], whole["input"])
+                    self.succeed("merge", *parts[-2:], "-o", "some.part", "--force")
+                    both = self.succeed("merge", "some.part", *parts[:-2]).stdout
+                    self.assertEqual(both.split("\n\n")[0], text.split("\n\n")[0])
+            self.assertEqual(self.succeed("merge", *parts, "--tsv").stdout,
+                             self.succeed("hist2d", *words, "--tsv").stdout)
+        self.succeed("merge", *parts, "--plot", "cells.svg", "--log-scale")
+        titles = [each.text for each in
+                  xml.etree.ElementTree.parse(self.path("cells.svg")).iter() if each.text]
+        self.assertIn("b", titles)
+        self.check_error(2, "merge", *parts, "--tsv", "--density")
+        self.check_error(2, "merge", *parts[:4])
+        self.succeed("hist2d", "s.npy", "--axes=a,b", "--ranges=-9:9,0:1", "--shard=0/9", "-o",
+                     "other.part")
+        self.check_error(2, "merge", "other.part", *parts[1:3])
+
+    def test_shards_find_ranges_in_a_round_before(self):
+        for words in (["x.npy", "y.npy", "--ranges=,-10:10"], ["rows.npy", "--axes=0,2"]):
+            with self.subTest(words=words):
+                whole = self.json("hist2d", *words)["result"]
+                first = self.shards(3, words, "first")
+                self.check_error(2, "merge", *first)
+                note = self.succeed("merge", *first, "-o", "round.part", "--force").stderr
+                self.assertIn("ooc-run hist2d FILE --after round.part", note)
+                second = self.shards(4, words, "second", "--after", "round.part")
+                self.assertEqual(self.json("merge", *second)["result"], whole)
+                self.check_error(2, "hist2d", *words, "--shard=0/4", "--after", second[0], "-o",
+                                 "z.part")
+        self.check_error(2, "hist2d", "x.npy", "y.npy", "--shard=0/4", "--after", "round.part",
+                         "-o", "z.part")
+        self.check_error(2, "hist2d", "x.npy", "y.npy", "--ranges=0:1", "--shard=0/4", "--after",
+                         "round.part", "-o", "z.part")
+        np.save(self.path("rows.npy"), self.rows[::-1])  # other data
+        self.check_error(5, "hist2d", "rows.npy", "--axes=0,2", "--shard=0/4", "--after",
+                         "round.part", "-o", "z.part")
+        np.save(self.path("none.npy"), np.empty((0, 2)))
+        self.check_error(2, "hist2d", "none.npy", "--shard=0/1", "-o", "z.part")
+
+    def test_a_change_between_rounds(self):
+        """Copies may have other times, so only the counts show a change that no sample meets."""
+        values = np.zeros((1 << 19, 2), "f4")
+        values[0] = 1
+        self.write("x.f32", values)
+        words = ["hist2d", "x.f32", "--columns=2", "--shard=0/1"]
+        self.succeed(*words, "-o", "first.part")
+        time = os.stat(self.path("x.f32")).st_mtime_ns
+        values[77_777, 1] = 5
+        self.write("x.f32", values)
+        os.utime(self.path("x.f32"), ns=(time, time))
+        self.succeed(*words, "-o", "second.part", "--after", "first.part")
+        self.check_error(5, "merge", "second.part")
 
     def test_refusals(self):
         np.save(self.path("short.npy"), self.x[:10])

@@ -226,6 +226,49 @@ class WeightsTest(CliTest):
         total = self.result("x.npy", "--weights", "w.npy", "--bins", 1)["sums"][0]
         self.assertEqual(Fraction(total), Fraction(float(sum(map(Fraction, self.w.tolist())))))
 
+    def shards(self, count, words, prefix, *more):
+        """Computes the parts of shards, and returns their names."""
+        parts = [f"{prefix}{i}.part" for i in range(count)]
+        for i, part in enumerate(parts):
+            self.succeed("histogram", *words, "--shard", f"{i}/{count}", "-o", part, "--force",
+                         *more)
+        return parts
+
+    def test_shards(self):
+        words = ["x.npy", "--weights=w.npy", "--bins=20", "--range=-1:1"]
+        whole = self.json("histogram", *words)
+        text = self.succeed("histogram", *words).stdout
+        for count in (1, 3, 9):  # of 9, some are empty
+            with self.subTest(count=count):
+                parts = self.shards(count, words, "p")
+                merged = self.json("merge", *parts)
+                self.assertEqual(merged["result"], whole["result"])
+                self.assertEqual(merged["input"], whole["input"])
+                self.succeed("merge", *parts[-2:], "-o", "some.part", "--force")
+                both = self.succeed("merge", "some.part", *parts[:-2]).stdout
+                self.assertEqual(both.split("\n\n")[0], text.split("\n\n")[0])
+        self.assertEqual(self.succeed("merge", *parts, "--tsv").stdout,
+                         self.succeed("histogram", *words, "--tsv").stdout)
+        self.succeed("merge", *parts, "--plot", "sums.svg")
+        self.check_error(2, "merge", *parts, "--tsv", "--density")
+        self.check_error(2, "merge", *parts[:4])
+        np.save(self.path("w.npy"), self.w[::-1])  # other weights
+        self.shards(1, words, "other")
+        self.check_error(5, "merge", "other0.part", *parts[1:3])
+
+    def test_shards_find_the_range_in_a_round_before(self):
+        words = ["x.npy", "--weights=w.npy", "--bins=20"]
+        whole = self.json("histogram", *words)["result"]
+        first = self.shards(3, words, "first")
+        self.check_error(2, "merge", *first)
+        self.succeed("merge", *first, "-o", "round.part")
+        second = self.shards(4, words, "second", "--after", "round.part")
+        self.assertEqual(self.json("merge", *second)["result"], whole)
+        self.check_error(2, "histogram", *words, "--shard=0/4", "--after", second[0], "-o",
+                         "z.part")
+        self.check_error(2, "histogram", "x.npy", "--bins=20", "--shard=0/4", "--after",
+                         "round.part", "-o", "z.part")
+
     def test_refusals(self):
         np.save(self.path("short.npy"), self.w[:10])
         np.save(self.path("rows.npy"), self.w[:6].reshape(2, 3))
@@ -235,7 +278,7 @@ class WeightsTest(CliTest):
         for words in (["x.npy", *weighted], ["-", "--weights", "w.npy"],
                       ["x.npy", "--weights", "-"], ["x.npy", "--weights", ""],
                       [*weighted, "--bins", "auto"], [*weighted, "--bins", 65537],
-                      [*weighted, "--shard", "0/2", "-o", "p"], [*weighted, "--checksum"],
+                      [*weighted, "--shard", "0/2"], [*weighted, "--checksum"],
                       [*weighted, "--log-scale"], [*weighted, "--tsv", "--density"],
                       [*weighted, "--trace", "w.npy"]):
             self.check_error(2, "histogram", *words)

@@ -102,4 +102,13 @@ std::string why_nan(const ooc::Statistics& statistics, const ooc::ReduceOptions&
   return fmt::format("{}, so {} are nan", why, names);
 }
 
+void require_places_in_data(const ooc::Statistics& statistics) {
+  const auto is_behind = [&](const std::optional<std::uint64_t>& place) {
+    return place && *place >= statistics.count;
+  };
+  if (!is_behind(statistics.argmin) && !is_behind(statistics.argmax)) return;
+  throw ooc::Error(ooc::ErrorKind::bad_input,
+                   "a saved partial result has its extremes behind the data");
+}
+
 }  // namespace ooc_run

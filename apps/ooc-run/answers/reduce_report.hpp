@@ -18,4 +18,8 @@ std::string table(const ooc::Statistics& statistics, ooc::ElementType type,
 /// Returns a warning that says what makes a statistic NaN. Empty if none is.
 std::string why_nan(const ooc::Statistics& statistics, const ooc::ReduceOptions& options);
 
+/// Throws Error(bad_input) if argmin or argmax is behind the end of the data, which happens only if
+/// a part was forged.
+void require_places_in_data(const ooc::Statistics& statistics);
+
 }  // namespace ooc_run

@@ -11,7 +11,7 @@
 namespace ooc_run {
 
 // Names of the commands that share options.
-inline constexpr std::string_view folds = "histogram reduce quantile top distinct";
+inline constexpr std::string_view folds = "histogram reduce quantile top distinct hist2d";
 inline constexpr std::string_view savers =
     "histogram reduce quantile top distinct hist2d matmul convert scan split filter";
 inline constexpr std::string_view runs =
@@ -139,7 +139,7 @@ inline constexpr std::array shared_options{
     Option{.name = "checksum",
            .help = "XXH3-128 of the data read, as xxh128sum prints it",
            .group = Group::run,
-           .commands = folds,
+           .commands = "histogram reduce quantile top distinct",
            .rare = true,
            .sets = "PassOptions::checksum"},
 
@@ -194,7 +194,7 @@ inline constexpr std::array shared_options{
            .help = "file to write the part of a shard to",
            .letter = 'o',
            .group = Group::parts,
-           .commands = "histogram quantile top distinct",
+           .commands = "histogram hist2d quantile top distinct",
            .rare = true,
            .needs = "shard"},
     Option{.name = "output",

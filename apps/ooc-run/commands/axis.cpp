@@ -41,27 +41,6 @@ std::uint64_t set_rows(ooc::Source& source, const RowSettings& rows) {
 
 }  // namespace
 
-std::uint64_t set_columns(ooc::Source& source, const std::optional<std::uint64_t>& wanted) {
-  if (source.has_format(ooc::FileFormat::raw)) {
-    if (!wanted) {
-      throw ooc::Error(ooc::ErrorKind::usage, fmt::format("{}: has no rows", source.name()),
-                       {.why = "raw data do not say how long a row is",
-                        .hint = "--columns N says how many elements it has"});
-    }
-    source.set_columns(*wanted);
-  }
-  if (!source.columns()) {
-    throw ooc::Error(ooc::ErrorKind::bad_input,
-                     fmt::format("{}: the files have rows of different lengths", source.name()));
-  }
-  const std::uint64_t columns = *source.columns();
-  if (!wanted || *wanted == columns) return columns;
-  throw ooc::Error(ooc::ErrorKind::usage,
-                   fmt::format("--columns {}: {} has rows of {}", *wanted, source.name(),
-                               format_count(columns, "element")),
-                   {.hint = "leave --columns out"});
-}
-
 Outcome run_by_column(const ReduceRequest& request, const Interrupt& interrupt) {
   const RunSettings& settings = request.run;
   const ooc::ReduceOptions& options = request.reduce;

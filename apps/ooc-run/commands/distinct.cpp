@@ -7,6 +7,7 @@
 #include "commands/commands.hpp"
 #include "commands/shard.hpp"
 #include "dataset/type_doubt.hpp"
+#include "parts/questions.hpp"
 #include "run/explanation.hpp"
 #include "run/session.hpp"
 
@@ -32,8 +33,7 @@ Outcome explain_it(const RunSettings& settings, const ooc::Source& source,
 Outcome run(const DistinctRequest& request, const Interrupt& interrupt) {
   const ooc::DistinctOptions& options = request.distinct;
   if (request.shard) {
-    return run_shard(request.run, *request.shard, {.command = "distinct", .distinct = options},
-                     interrupt);
+    return run_shard(request.run, *request.shard, *distinct_question(options), interrupt);
   }
   const RunSettings& settings = request.run;
   const ooc::Source source = open_input(settings, interrupt);

@@ -13,7 +13,6 @@
 #include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
 #include "cli/type_words.hpp"
-#include "commands/axis.hpp"
 #include "commands/commands.hpp"
 #include "dataset/type_doubt.hpp"
 #include "request/output_file.hpp"

@@ -9,17 +9,19 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "answers/pairs_report.hpp"
 #include "cli/failure.hpp"
 #include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
-#include "commands/axis.hpp"
 #include "commands/commands.hpp"
+#include "commands/shard.hpp"
 #include "dataset/type_doubt.hpp"
 #include "draw/heat_map.hpp"
 #include "draw/picture_file.hpp"
+#include "parts/questions.hpp"
 #include "run/explanation.hpp"
 #include "run/session.hpp"
 
@@ -92,10 +94,15 @@ std::string title_of(const ooc::PairAxis& axis) {
 Outcome run(const Histogram2dRequest& request, const Interrupt& interrupt) {
   const RunSettings& settings = request.run;
   std::optional<PictureFile> picture;
-  const std::vector<ooc::Source> sources = open_pairs(request, interrupt);
+  std::vector<ooc::Source> sources = open_pairs(request, interrupt);
   const bool is_one = sources.size() == 1;
   const auto columns =
       is_one ? columns_in(sources.front(), request.pairs) : std::array<std::string, 2>{};
+  if (request.shard) {
+    PairSettings pairs = request.pairs;
+    std::tie(pairs.x.column, pairs.y.column) = std::tie(columns[0], columns[1]);
+    return run_shard(settings, *request.shard, *pairs_question(pairs), sources, interrupt);
+  }
   const ooc::PairAxis x{sources.front(), columns[0], request.pairs.x.bins};
   const ooc::PairAxis y{sources.back(), columns[1], request.pairs.y.bins};
   const std::size_t passes = ooc::histogram_2d_passes(x, y);

@@ -18,6 +18,7 @@
 #include "commands/commands.hpp"
 #include "commands/shard.hpp"
 #include "dataset/type_doubt.hpp"
+#include "parts/questions.hpp"
 #include "run/explanation.hpp"
 #include "run/session.hpp"
 
@@ -70,7 +71,7 @@ Outcome run_weighted(const HistogramRequest& request, const Interrupt& interrupt
   const ooc::HistogramOptions& options = request.bins;
   HistogramPicture picture(settings.side_files, options, request.picture);
   const RunSettings for_weights = settings_for(*request.weights, request.run);
-  const std::array sources{open_numbers(settings), open_numbers(for_weights)};
+  std::array sources{open_numbers(settings), open_numbers(for_weights)};
   const ooc::Source &source = sources[0], &weights = sources[1];
   for (const ooc::Source& each : sources) {
     if (!each.is_produced()) continue;
@@ -78,6 +79,11 @@ Outcome run_weighted(const HistogramRequest& request, const Interrupt& interrupt
                      each.name() + ": with --weights, no file may be read as a stream",
                      {.why = "values and weights are read side by side, each from any place",
                       .hint = "decompress it"});
+  }
+  if (request.shard) {
+    RunSettings both = settings;
+    both.files.push_back(*request.weights);
+    return run_shard(both, *request.shard, *weights_question(options), sources, interrupt);
   }
   if (settings.explain) {
     const Explanation explanation = explain_weighted_histogram(settings, sources, options);
@@ -110,11 +116,11 @@ Outcome run_weighted(const HistogramRequest& request, const Interrupt& interrupt
 }  // namespace
 
 Outcome run(const HistogramRequest& request, const Interrupt& interrupt) {
+  if (request.weights) return run_weighted(request, interrupt);
   if (request.shard) {
     return run_shard(request.run, *request.shard,
-                     {.command = "histogram", .histogram = request.bins}, interrupt);
+                     *summary_question("histogram", std::nullopt, request.bins), interrupt);
   }
-  if (request.weights) return run_weighted(request, interrupt);
   const RunSettings& settings = request.run;
   const ooc::HistogramOptions& options = request.bins;
   HistogramPicture picture(settings.side_files, options, request.picture);

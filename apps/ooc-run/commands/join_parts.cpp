@@ -1,6 +1,6 @@
 #include "commands/join_parts.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <chrono>
 #include <filesystem>
@@ -12,10 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "answers/merge_report.hpp"
 #include "cli/sizes.hpp"
 #include "cli/terminal.hpp"
-#include "parts/merged.hpp"
+#include "parts/merge_report.hpp"
 #include "result/report.hpp"
 
 namespace ooc_run {
@@ -38,7 +37,7 @@ void require_no_data(const std::filesystem::path& target, const std::vector<Shar
 
 Outcome join_parts(const MergeRequest& request, const Parts& all) {
   const std::vector<ShardPart>& parts = all.all;
-  const Question& question = all.question;
+  const Question& question = *all.question;
   require_no_data(request.target, parts);
   const auto began = Clock::now();
   const PartFacts facts = facts_of_all(parts);
@@ -46,14 +45,8 @@ Outcome join_parts(const MergeRequest& request, const Parts& all) {
                        .about = to_text(facts),
                        .input = parts.front().file.input,
                        .earlier = parts.front().file.earlier};
-  const Merged merged = merge(all);
-  if (merged.bins) joined.add(*merged.bins);
-  if (merged.statistics) joined.add(*merged.statistics);
-  if (merged.columns) joined.add(*merged.columns);
-  if (merged.histogram) joined.add(*merged.histogram);
-  if (merged.quantile) joined.add(*merged.quantile);
-  if (merged.top) joined.add(*merged.top);
-  if (merged.distinct) joined.add(*merged.distinct);
+  merge(all);
+  question.add_to(joined);
   const std::vector<std::byte> bytes = ooc::detail::bytes_of(joined);
   ooc::detail::OutputFile file(request.target, bytes.size(), request.run.side_files.replace);
   file.write(0, bytes);
@@ -61,24 +54,25 @@ Outcome join_parts(const MergeRequest& request, const Parts& all) {
   const std::chrono::duration<double> elapsed = Clock::now() - began;
   std::string ranges;
   for (const ooc::RecordRange& range : joined.covers) {
-    ranges += (ranges.empty() ? "" : ", ") + describe_range(range, records_of(question));
+    ranges += (ranges.empty() ? "" : ", ") + describe_range(range, question.records());
   }
   Outcome outcome;
   outcome.written = request.target.string();
   if (!file.note().empty()) outcome.notes.push_back(file.note());
-  if (const auto [round, rounds] = all.round(); round < rounds) {
+  if (question.round() < question.rounds()) {
     outcome.notes.push_back("when it covers all values: " +
-                            describe_next_round(question.command, outcome.written));
+                            describe_next_round(question.command(), outcome.written));
   }
   const Json result{{"part", outcome.written},
-                    {"round", all.round()},
+                    {"round", {question.round(), question.rounds()}},
                     {"covers", describe_covers(joined.covers)},
                     {"verified", nullptr}};
   outcome.document =
       request.run.output.json
-          ? document(question.command, facts.input, result, describe_merge(parts, elapsed.count()))
-          : fmt::format("{}\n{} of {}, in {}\n\n{}\n", printable(facts.heading),
-                        ranges.empty() ? fmt::format("no {}", records_of(question)) : ranges,
+          ? document(question.command(), facts.input, result,
+                     describe_merge(parts, elapsed.count()))
+          : fmt::format("{}\n{} of {}, in {}\n\n{}\n", fmt::join(headings_of(facts), "\n"),
+                        ranges.empty() ? fmt::format("no {}", question.records()) : ranges,
                         group_digits(std::to_string(joined.records)), printable(outcome.written),
                         describe_parts(parts));
   return outcome;

@@ -8,6 +8,7 @@
 #include "dataset/type_doubt.hpp"
 #include "draw/distribution_plot.hpp"
 #include "draw/picture_file.hpp"
+#include "parts/questions.hpp"
 #include "run/explanation.hpp"
 #include "run/session.hpp"
 
@@ -15,8 +16,7 @@ namespace ooc_run {
 
 Outcome run(const QuantileRequest& request, const Interrupt& interrupt) {
   if (request.shard) {
-    return run_shard(request.run, *request.shard,
-                     {.command = "quantile", .quantile = request.quantile}, interrupt);
+    return run_shard(request.run, *request.shard, *quantile_question(request.quantile), interrupt);
   }
   const RunSettings& settings = request.run;
   const ooc::QuantileOptions options =

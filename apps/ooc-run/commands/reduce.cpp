@@ -11,6 +11,7 @@
 #include "commands/commands.hpp"
 #include "commands/shard.hpp"
 #include "dataset/type_doubt.hpp"
+#include "parts/questions.hpp"
 #include "run/explanation.hpp"
 #include "run/session.hpp"
 
@@ -84,9 +85,10 @@ Outcome run_with_quantiles(const ReduceRequest& request, const Interrupt& interr
 
 Outcome run(const ReduceRequest& request, const Interrupt& interrupt) {
   if (request.shard) {
-    Question question{.command = "reduce", .reduce = request.reduce, .histogram = request.bins};
-    if (request.by_column) question.columns = request.by_column->columns.value_or(0);
-    return run_shard(request.run, *request.shard, std::move(question), interrupt);
+    const Asked question = request.by_column
+                               ? columns_question(request.reduce, request.by_column->columns)
+                               : summary_question("reduce", request.reduce, request.bins);
+    return run_shard(request.run, *request.shard, *question, interrupt);
   }
   if (request.by_column) return run_by_column(request, interrupt);
   if (request.by_row) return run_by_row(request, interrupt);

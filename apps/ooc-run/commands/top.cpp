@@ -4,6 +4,7 @@
 #include "commands/commands.hpp"
 #include "commands/shard.hpp"
 #include "dataset/type_doubt.hpp"
+#include "parts/questions.hpp"
 #include "run/explanation.hpp"
 #include "run/session.hpp"
 
@@ -11,8 +12,7 @@ namespace ooc_run {
 
 Outcome run(const TopRequest& request, const Interrupt& interrupt) {
   if (request.shard) {
-    return run_shard(request.run, *request.shard, {.command = "top", .top = request.top},
-                     interrupt);
+    return run_shard(request.run, *request.shard, *top_question(request.top), interrupt);
   }
   const RunSettings& settings = request.run;
   const ooc::Source source = open_input(settings, interrupt);

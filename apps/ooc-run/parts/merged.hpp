@@ -1,28 +1,56 @@
 #pragma once
 
-#include <ooc/distinct.hpp>
-#include <ooc/histogram.hpp>
-#include <ooc/quantile.hpp>
-#include <ooc/top.hpp>
+#include <cstddef>
+#include <ooc/collect.hpp>
+#include <ooc/error.hpp>
 #include <optional>
-#include <vector>
-
-#include "parts/parts.hpp"
+#include <span>
+#include <utility>
 
 namespace ooc_run {
 
-/// The answers of all parts together.
-struct Merged {
-  std::optional<ooc::PartialResult<ooc::ChosenBins>> bins{};
-  std::optional<ooc::PartialResult<ooc::Statistics>> statistics{};
-  std::optional<ooc::PartialResult<std::vector<ooc::Statistics>>> columns{};
-  std::optional<ooc::PartialResult<ooc::Histogram>> histogram{};
-  std::optional<ooc::PartialResult<ooc::QuantileCounts>> quantile{};
-  std::optional<ooc::PartialResult<ooc::Top>> top{};
-  std::optional<ooc::PartialResult<ooc::Distinct>> distinct{};
+/// The answers to a question in parts, merged one after another.
+template <class Value>
+class Merged {
+ public:
+  /// Adds an answer of a file: the first one, or that of `index`. `load` makes it of its bytes.
+  /// Throws ooc::Error.
+  template <class Load>
+  void add(const ooc::PartFile& file, const Load& load, std::size_t index = 0) {
+    ooc::PartialResult<Value> part = file.load(index, [&](std::span<const std::byte> saved) {
+      try {
+        return load(saved);
+      } catch (const ooc::Error& error) {
+        if (error.kind() != ooc::ErrorKind::usage) throw;
+        throw ooc::Error(ooc::ErrorKind::bad_input, "does not answer its own question",
+                         {.why = error.what()});
+      }
+    });
+    if (total_) {
+      total_->merge(std::move(part));
+    } else {
+      total_.emplace(std::move(part));
+    }
+  }
+
+  /// Adds all of them, as one answer, to a file; nothing if there are none.
+  void add_to(ooc::PartFile& file) const {
+    if (total_) file.add(*total_);
+  }
+
+  /// Returns the result, and consumes the answers, of which there is at least one. Throws
+  /// ooc::Error if they do not cover all records.
+  Value take() { return std::move(*total_).result(); }
+
+ private:
+  std::optional<ooc::PartialResult<Value>> total_{};
 };
 
-/// Merges the answers of all parts. Throws ooc::Error.
-Merged merge(const Parts& all);
+/// Adds what a pass has found to a file, and returns its statistics.
+template <class Value>
+ooc::Stats keep(ooc::PartFile& file, ooc::Result<ooc::PartialResult<Value>> found) {
+  file.add(found.value);
+  return std::move(found.stats);
+}
 
 }  // namespace ooc_run

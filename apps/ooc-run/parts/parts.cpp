@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "cli/failure.hpp"
@@ -28,25 +27,21 @@ void require_same_data(const ShardPart& one, const ShardPart& other, bool ignore
   }
 }
 
-/// Takes what the rounds before have found, if there were some.
-void take_earlier(Parts& parts) {
-  const ShardPart& first = parts.all.front();
-  const auto& [earlier, values] = std::tie(first.file.earlier, first.file.records);
-  try {
-    if (parts.question.quantile) parts.search = search_after(parts.question, earlier, values);
-    if (!parts.choose_bins() || earlier.empty()) return;
-    parts.chosen = chosen_bins(parts.question, earlier.front(), values);
-  } catch (const ooc::Error& error) {
-    refuse_part(first.path, error);
-  }
-  parts.question.histogram = parts.chosen->options;
+/// Reads a part file again, with its answers. `first`: the first of all parts. Throws ooc::Error.
+ooc::PartFile read_again(const ShardPart& part, const ShardPart& first) {
+  ooc::PartFile file = ooc::read_part_file(part.path);
+  ooc::require_same_data(first.file, first.path, file, part.path, true);
+  const bool is_same = file.covers == part.file.covers && file.about == part.file.about &&
+                       file.records == part.file.records;
+  if (is_same) return file;
+  throw ooc::Error(ooc::ErrorKind::input_changed, "changed while it was merged");
 }
 
 }  // namespace
 
 Parts read_parts(const std::vector<std::string>& paths, bool ignore_times) {
   std::vector<ShardPart> parts;
-  Question question;
+  std::unique_ptr<Question> question;
   for (const std::string& path : paths) {
     parts.push_back({.path = path, .file = ooc::read_part_file(path)});
     ShardPart& part = parts.back();
@@ -69,19 +64,22 @@ Parts read_parts(const std::vector<std::string>& paths, bool ignore_times) {
   first.question = std::move(common.question);
   first.input = std::move(common.input);
   first.earlier = std::move(common.earlier);
-  Parts all{.all = std::move(parts), .question = std::move(question)};
-  all.asked = all.question.histogram.value_or(all.asked);
-  take_earlier(all);
-  return all;
+  try {
+    question->take(first.earlier, first.records);
+  } catch (const ooc::Error& error) {
+    refuse_part(parts.front().path, error);
+  }
+  return {.all = std::move(parts), .question = std::move(question)};
 }
 
-ooc::PartFile read_again(const ShardPart& part, const ShardPart& first) {
-  ooc::PartFile file = ooc::read_part_file(part.path);
-  ooc::require_same_data(first.file, first.path, file, part.path, true);
-  const bool is_same = file.covers == part.file.covers && file.about == part.file.about &&
-                       file.records == part.file.records;
-  if (is_same) return file;
-  throw ooc::Error(ooc::ErrorKind::input_changed, "changed while it was merged");
+void merge(const Parts& parts) {
+  for (const ShardPart& part : parts.all) {
+    try {
+      parts.question->merge(read_again(part, parts.all.front()));
+    } catch (const ooc::Error& error) {
+      refuse_part(part.path, error);
+    }
+  }
 }
 
 void refuse_part(const std::string& path, const ooc::Error& error) {

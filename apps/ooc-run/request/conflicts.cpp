@@ -165,7 +165,7 @@ void refuse(const HistogramRequest& request) {
   if (!request.weights) return;
   RunSettings of_weights = request.run;  // no side file may be the weights, either
   of_weights.files = {*request.weights};
-  refuse_shared_files(of_weights, {});
+  refuse_shared_files(of_weights, request.shard ? request.shard->output : "");
 }
 
 void refuse(const MergeRequest& request) {

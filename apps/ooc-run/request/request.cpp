@@ -197,7 +197,8 @@ Histogram2dRequest read_histogram_2d(const Arguments& arguments) {
   Histogram2dRequest request{.run = read_run_settings(arguments),
                              .pairs = read_pairs(arguments),
                              .picture = read_picture_style(arguments),
-                             .table = arguments.has("tsv")};
+                             .table = arguments.has("tsv"),
+                             .shard = read_shard(arguments)};
   const bool are_columns = arguments.has("axes");
   if (request.run.files.size() > 2 && !are_columns) {
     refuse_usage(

@@ -93,6 +93,7 @@ struct Histogram2dRequest {
   PairSettings pairs;
   PictureStyle picture{};
   bool table = false;  // with tabs, instead of text
+  std::optional<Shard> shard{};
 };
 
 struct MergeRequest {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <ooc/source.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,6 +25,11 @@ ooc::Source open_records(const RunSettings& settings);
 
 /// Throws Error(usage) if --skip leaves out a part of a row.
 void require_whole_rows(const ooc::Source& source, const RunSettings& settings);
+
+/// Makes the elements of a source rows of `wanted` columns, if that is given and the data have no
+/// shape. Returns the number of columns. Throws Error(usage) if raw data have none, or if the shape
+/// has another one; `bad_input` for rows of different lengths.
+std::uint64_t set_columns(ooc::Source& source, const std::optional<std::uint64_t>& wanted);
 
 /// Like open_numbers(), but the only file may be a stream: standard input, named "-", or a pipe.
 /// Waits for its first bytes, or until the user interrupts the run.

@@ -1,13 +1,15 @@
-#include "answers/merge_report.hpp"
+#include "parts/merge_report.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ooc/stats.hpp>
 #include <set>
 #include <utility>
 
 #include "cli/sizes.hpp"
+#include "cli/terminal.hpp"
 #include "result/report.hpp"
 
 namespace ooc_run {
@@ -25,6 +27,16 @@ PartFacts facts_of_all(const std::vector<ShardPart>& parts) {
   }
   all.device = fmt::format("{}", fmt::join(devices, ", "));
   return all;
+}
+
+std::vector<std::string> headings_of(const PartFacts& facts) {
+  std::vector<std::string> lines;
+  for (std::size_t begin = 0; begin <= facts.heading.size();) {
+    const std::size_t end = std::min(facts.heading.find('\n', begin), facts.heading.size());
+    lines.push_back(printable(facts.heading.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return lines;
 }
 
 Json describe_merge(const std::vector<ShardPart>& parts, double seconds) {
