@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <nlohmann/json.hpp>
 #include <ooc/error.hpp>
 #include <ooc/weighted_histogram.hpp>
