@@ -78,7 +78,7 @@ struct SavedAxis {
   HistogramOptions bins{.bins = 64};  ///< as in PairAxis
 };
 
-/// Like the function above, for any numbers of these types that are pairs.
+/// Like the function above, for any data of these types that have pairs.
 OOC_API std::size_t histogram_2d_passes(const SavedAxis& x, const SavedAxis& y);
 
 /// Returns the plan of histogram_2d() for these arguments. Throws the errors that it would throw
@@ -96,8 +96,9 @@ constexpr std::size_t pair_tile_rows(std::size_t row_bytes) {
 
 /// Computes histogram_2d() of a section of its sources, or of whole ones, as a PartialResult (see
 /// collect()). The bins of both axes must have a range or edges, because a section does not know
-/// the range of all data: collect_pair_bins() finds it first. Two axes with a source have the same
-/// section of it: one that both refer to is read once. Sections begin and end
+/// the range of all data: collect_pair_bins() finds it first. Axes of one source refer to one
+/// section of it, which is then read once; those of two sources to the same section of each.
+/// Sections begin and end
 ///
 ///  -  at multiples of tile_elements elements or structs: ooc::shard(source, index, count);
 ///  -  at multiples of pair_tile_rows() rows if columns are named: ooc::shard_rows(source, index,

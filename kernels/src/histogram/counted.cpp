@@ -47,6 +47,10 @@ void finish_counts(Stream& stream, std::span<OpaquePartial> partials) {
 
 void merge_counts(OpaquePartial& total, OpaquePartial& part, std::size_t counters) {
   if (!part) return;
+  if (!total && !counted_in(part).counter) {
+    total = std::move(part);
+    return;
+  }
   if (!total) total = std::make_unique<Counted>();
   Counted& all = counted_in(total);
   Counted& counted = counted_in(part);

@@ -71,7 +71,7 @@ struct SurveyOf {
   std::uint64_t pairs = 0;
   std::array<binning::Extremes, axis_count> extremes{};
 
-  void merge(SurveyOf& other) {
+  void merge(const SurveyOf& other) {
     pairs += other.pairs;
     for (std::size_t i = 0; i < axis_count; ++i) extremes[i].merge(other.extremes[i]);
   }

@@ -8,11 +8,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
-#include <random>
 #include <stop_token>
 #include <string>
 #include <type_traits>
@@ -21,62 +19,19 @@
 #include "histogram/bins.hpp"
 #include "io/dataset/npy_text.hpp"
 #include "io/expect_error.hpp"
+#include "kernels/histogram_2d/one_by_one.hpp"
 #include "support/all_types.hpp"
-#include "support/bits.hpp"
 #include "support/data_file.hpp"
 #include "support/devices.hpp"
-#include "support/matrices.hpp"
 #include "support/special_values.hpp"
 #include "support/temp_dir.hpp"
 
 namespace ooc::detail {
 namespace {
 
-/// Random bits, which hold NaN and infinities of all floating types, and small numbers.
-template <class T>
-std::vector<T> numbers(std::size_t count, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::vector<T> values(count);
-  for (T& value : values) {
-    const std::uint64_t bits = random();
-    value = bits % 4 == 0 ? test::from_bits<T>(bits)
-                          : test::from_double<T>(static_cast<double>(bits / 4 % 100));
-  }
-  return values;
-}
-
-/// Counts by the definition, one pair after the other.
-template <class X, class Y>
-Histogram2d count_one_by_one(const std::vector<X>& x, const std::vector<Y>& y,
-                             const binning::Bins& x_bins, const binning::Bins& y_bins) {
-  Histogram2d expected{
-      .x_edges = x_bins.edges, .y_edges = y_bins.edges, .counts = {}, .count = x.size()};
-  expected.counts.resize(x_bins.size() * y_bins.size());
-  const auto bin_in = [](const binning::Bins& bins, double value) {
-    return binning::visit(bins, [&](auto found) { return std::size_t{found.bin_of(value)}; });
-  };
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const double a = to_double(x[i]), b = to_double(y[i]);
-    const std::size_t column = bin_in(x_bins, a), row = bin_in(y_bins, b);
-    if (std::isnan(a) || std::isnan(b)) {
-      ++expected.nan;
-    } else if (column >= x_bins.size() || row >= y_bins.size()) {
-      ++expected.outside;
-    } else {
-      ++expected.counts[column * y_bins.size() + row];
-    }
-  }
-  return expected;
-}
-
-void expect_equal(const Histogram2d& found, const Histogram2d& expected) {
-  EXPECT_EQ(found.x_edges, expected.x_edges);
-  EXPECT_EQ(found.y_edges, expected.y_edges);
-  EXPECT_EQ(found.counts, expected.counts);
-  EXPECT_EQ(found.outside, expected.outside);
-  EXPECT_EQ(found.nan, expected.nan);
-  EXPECT_EQ(found.count, expected.count);
-}
+using test::count_one_by_one;
+using test::expect_equal;
+using test::numbers;
 
 class Histogram2dTest : public testing::TestWithParam<DeviceKind> {
  protected:
