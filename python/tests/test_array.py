@@ -5,6 +5,7 @@ import os
 import pickle
 import socket
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -117,6 +118,25 @@ def test_arrays_of_safetensors_are_selected_by_their_names(values):
     assert "layer.f8 (float64, 10 x 3)" in caught.value.hint
     safetensors.save_file({"one": arrays["layer.f4"]}, "one.safetensors")
     np.testing.assert_array_equal(np.asarray(ooc.open("one.safetensors")), arrays["layer.f4"])
+
+
+def test_images_of_fits_files_are_selected_by_their_names(values):
+    def unit(array, first, *further):
+        cards = [first, "BITPIX  = -32", f"NAXIS   = {array.ndim}",
+                 *(f"NAXIS{i + 1}  = {length}" for i, length in enumerate(array.shape[::-1])),
+                 *further, "END"]
+        header = "".join(card.ljust(80) for card in cards).ljust(2880).encode()
+        data = array.astype(">f4").tobytes()
+        return header + data + bytes(-len(data) % 2880)
+
+    primary, image = values("f4", 20, 30), values("f4", 4, 5, 6)
+    Path("x.fits").write_bytes(unit(primary, "SIMPLE  =                    T") +
+                               unit(image, "XTENSION= 'IMAGE   '", "EXTNAME = 'SCI     '"))
+    for name, array in ("0", primary), ("SCI", image), ("1", image):
+        lazy = ooc.open("x.fits::" + name)
+        assert lazy.shape == array.shape and lazy.dtype == np.dtype(">f4")
+        np.testing.assert_array_equal(np.asarray(lazy), array)
+        assert ooc.sum(lazy) == ooc.sum(array)
 
 
 def test_raw_files_have_the_shape_that_is_given(values):

@@ -122,7 +122,7 @@ FORMATS = {
     "GGUF": b"GGUF\x03\0\0\0" + VALUES, "PNG": b"\x89PNG\r\n\x1a\n" + VALUES,
     "JPEG": b"\xff\xd8\xff\xe0\0\x10JFIF\0\x01\x01\0\0\x01\0\x01\0\0\xff\xdb" + VALUES,
     "ELF": open(sys.executable, "rb").read(8000), "SQLite": None,
-    "FITS": b"SIMPLE  =                    T".ljust(2880) + VALUES,
+    "FITS": b"SIMPLE  =                    F".ljust(2880) + VALUES,
 }
 
 

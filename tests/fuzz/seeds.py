@@ -10,6 +10,7 @@ from pathlib import Path
 
 from extent_seeds import EXTENTS
 from frame_seeds import FRAMES
+from header_seeds import HEADERS as FILES
 
 CORPUS = Path(sys.argv[1])
 
@@ -354,6 +355,8 @@ for name, data in NPZ.items():
     write("npz", name, data)
 for name, data in SAFETENSORS.items():
     write("safetensors_header", name, data)
+for name, data in FILES.items():
+    write("headers", name, data)
 for name, data in FRAMES.items():
     write("frames", name, data)
 for name, data in EXTENTS.items():

@@ -3,10 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <nlohmann/json.hpp>
 #include <ooc/detail/dataset/source_access.hpp>
 #include <ooc/detail/sizing/io_config.hpp>
+#include <utility>
 
 #include "cli/fact_table.hpp"
 #include "cli/sizes.hpp"
@@ -124,10 +126,13 @@ std::optional<double> cached_share(const Info& info) {
 std::string format_text(const Info& info) {
   if (is_raw(info)) return "raw, no header";
   const std::string arrays = format_count(std::max<std::size_t>(info.arrays.size(), 1), "array");
-  if (info.source.has_format(ooc::FileFormat::npz)) return ".npz, " + arrays;
-  if (info.source.has_format(ooc::FileFormat::safetensors)) return "safetensors, " + arrays;
-  if (info.source.has_format(ooc::FileFormat::zarr)) return "Zarr, " + arrays;
-  if (info.source.has_format(ooc::FileFormat::hdf5)) return "HDF5, " + arrays;
+  using enum ooc::FileFormat;
+  constexpr std::array titles{std::pair{npz, ".npz"}, std::pair{safetensors, "safetensors"},
+                              std::pair{zarr, "Zarr"}, std::pair{hdf5, "HDF5"},
+                              std::pair{fits, "FITS"}};
+  for (const auto& [format, title] : titles) {
+    if (info.source.has_format(format)) return title + (", " + arrays);
+  }
   if (!info.source.has_format(ooc::FileFormat::npy)) return "several";
   const std::string& version = info.source.format_version;
   return (version.empty() ? ".npy of several versions" : ".npy, version " + version) +

@@ -52,6 +52,7 @@ enum class FileFormat {
   safetensors,  ///< a safetensors file, whatever its name
   zarr,         ///< a directory of a Zarr store, or the header in it
   hdf5,         ///< an HDF5 file, such as one of NetCDF-4, whatever its name
+  fits,         ///< a FITS file, whatever its name
   raw,          ///< raw numbers, whatever they look like
 };
 

@@ -16,7 +16,7 @@ bool is_there(const std::filesystem::path& path) {
   return std::filesystem::exists(path, ignored);
 }
 
-constexpr std::array endings{".safetensors"sv, ".npz"sv};  // of files of several arrays
+constexpr std::array endings{".safetensors"sv, ".npz"sv, ".fits"sv};  // of files of several arrays
 
 /// Returns the position behind the first `.ENDING` before a `::`; npos if there is none.
 std::size_t end_of_file(std::string_view path) {

@@ -8,8 +8,9 @@
 namespace ooc::detail {
 namespace {
 
-constexpr std::array<const FormatParser*, 6> formats{
-    &npy_format, &npz_format, &safetensors_format, &zarr_format, &hdf5_format, &raw_format};
+constexpr std::array<const FormatParser*, 7> formats{
+    &npy_format,  &npz_format,  &safetensors_format, &zarr_format,
+    &hdf5_format, &fits_format, &raw_format};
 
 /// Returns an array for a message: "weight (float32, 512 x 384)".
 std::string summary_of(const StoredArray& array) {
@@ -115,10 +116,15 @@ StoredArray select_array(const FormatParser& parser, const std::vector<StoredArr
   if (found == arrays.end() && !name.empty()) {  // a path need not begin at the root
     found = std::ranges::find(arrays, "/" + std::string(name), &StoredArray::name);
   }
+  if (found == arrays.end() && !name.empty()) {
+    found = std::ranges::find(arrays, name, &StoredArray::alias);
+  }
   if (found == arrays.end() || (name.empty() && !is_only)) throw not_selected(arrays, path, name);
   if (!found->why_not.empty()) {
-    throw not_understood(path, (found->name.empty() ? "" : shortened(found->name) + " ") +
-                                   "holds " + found->why_not + ", which are not supported");
+    throw not_understood(path,
+                         (found->name.empty() ? "" : shortened(found->name) + " ") + "holds " +
+                             found->why_not + ", which are not supported",
+                         found->hint);
   }
   if (found->by_columns && !format.by_columns) throw stored_by_columns(path, found->name);
   if (format.type && code_of(*format.type) != code_of(found->type)) {

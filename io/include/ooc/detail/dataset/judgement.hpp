@@ -17,7 +17,8 @@ struct ChunkTable;
 
 /// An array of a file as its format describes it: which bytes are its data, and their type.
 struct StoredArray {
-  std::string name{};  // empty if the format gives its only array none
+  std::string name{};   // empty if the format gives its only array none
+  std::string alias{};  // another name of it; empty: none
   DType type;
   std::string type_reason;
   std::uint64_t offset = 0;
@@ -27,6 +28,7 @@ struct StoredArray {
   bool by_columns = false;
   std::uint64_t bytes_behind = 0;              // behind the data of a .npy file
   std::string why_not{};                       // what it holds, if that cannot be read
+  std::string hint{};                          // how it can be read all the same
   std::shared_ptr<const ChunkTable> chunks{};  // its data, if a helper program has found them
   // Elements that do not lie side by side are each a part of a record, at this offset in it.
   std::size_t record_bytes = 0, offset_in_record = 0;

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Tests formats whose data lie in one piece behind a small header: results are those of the same
+numbers in a .npy file."""
+
+import gzip
+
+import numpy as np
+from cli_support import CliTest, main
+
+RANDOM = np.random.default_rng(17)
+BITPIX = {"u1": 8, "i2": 16, "i4": 32, "i8": 64, "f4": -32, "f8": -64}
+
+
+def numbers(dtype, *shape):
+    """Returns random numbers of all sizes that the type has, without NaN."""
+    dtype = np.dtype(dtype)
+    if dtype.kind == "f":
+        return RANDOM.normal(size=shape).astype(dtype)
+    limits = np.iinfo(dtype)
+    return RANDOM.integers(limits.min, limits.max, shape, dtype.newbyteorder("="),
+                           endpoint=True).astype(dtype)
+
+
+class HeaderTest(CliTest):
+    def same(self, name, array, same="same.npy"):
+        """Requires the results of an array in a .npy file."""
+        np.save(self.path(same), array)
+        found, expected = (self.json("reduce", each, "--checksum") for each in (name, same))
+        self.assertEqual(found["result"], expected["result"], name)
+        self.assertEqual(found["input"]["shape"], expected["input"]["shape"], name)
+        self.assertEqual(found["input"]["dtype"], expected["input"]["dtype"], name)
+
+
+def cards(*pairs):
+    """Returns a header of FITS. Values are those of the format's text."""
+    text = "".join(f"{key:<8}= {value:>20}".ljust(80) for key, value in pairs) + "END"
+    return text.ljust((len(text) + 2879) // 2880 * 2880).encode()
+
+
+def unit(array, first=(("SIMPLE", "T"),), *further):
+    """Returns a header of FITS and an array behind it."""
+    code = array.dtype.str[1:]
+    data = array.astype(">" + code).tobytes()
+    lengths = [(f"NAXIS{i + 1}", length) for i, length in enumerate(reversed(array.shape))]
+    return (cards(*first, ("BITPIX", BITPIX[code]), ("NAXIS", array.ndim), *lengths, *further) +
+            data.ljust((len(data) + 2879) // 2880 * 2880, b"\0"))
+
+
+IMAGE = (("XTENSION", "'IMAGE   '"),)
+NO_ARRAY = cards(("SIMPLE", "T"), ("BITPIX", 8), ("NAXIS", 0), ("EXTEND", "T"))
+
+
+class FitsTest(HeaderTest):
+    def test_results_are_those_of_a_npy_file(self):
+        for dtype in BITPIX:
+            for shape in (7,), (300, 40), (5, 6, 70):
+                array = numbers(dtype, *shape)
+                self.write("x.fits", unit(array))
+                self.same("x.fits", array.astype(array.dtype.newbyteorder(">")))
+        self.succeed("convert", "x.fits", "-o", "x.npy", "--to", "f4")
+        np.testing.assert_array_equal(np.load(self.path("x.npy")), array.astype("f4"))
+
+    def test_arrays_are_named_by_number_and_name(self):
+        arrays = numbers("f4", 20, 30), numbers("i2", 20, 30)
+        self.write("x.fits", NO_ARRAY + unit(arrays[0], IMAGE, ("EXTNAME", "'SCI'")) +
+                   unit(arrays[1], IMAGE, ("EXTNAME", "'DQ'")) + unit(arrays[1], IMAGE))
+        self.same("x.fits::SCI", arrays[0].astype(">f4"))
+        self.same("x.fits::1", arrays[0].astype(">f4"))
+        self.same("x.fits::DQ", arrays[1].astype(">i2"))
+        self.same("x.fits::DQ[3:5]", arrays[1].astype(">i2")[3:5])
+        self.same("x.fits::3[:, 4]", arrays[1].astype(">i2")[:, 4])
+        document = self.json("info", "x.fits")
+        self.assertEqual(document["input"]["format"], "fits")
+        self.assertEqual([each["name"] for each in document["result"]["arrays"]],
+                         ["SCI", "DQ", "3"])
+        self.assertIn("FITS, 3 arrays", self.succeed("info", "x.fits").stdout)
+        self.check_error(2, "reduce", "x.fits")
+        self.check_error(2, "reduce", "x.fits::SCY")
+
+    def test_what_would_give_other_numbers_is_refused(self):
+        array = numbers("i2", 20, 30)
+        first = (("SIMPLE", "T"),)
+        self.write("x.fits", unit(array, first, ("BSCALE", 1), ("BZERO", 32768)))
+        self.check_error(3, "reduce", "x.fits")
+        self.assertIn("BSCALE", self.succeed("info", "x.fits").stdout)
+        self.write("x.fits", unit(array, first, ("BLANK", -32768)))
+        self.check_error(3, "reduce", "x.fits")
+        table = cards(("XTENSION", "'BINTABLE'"), ("BITPIX", 8), ("NAXIS", 2), ("NAXIS1", 8),
+                      ("NAXIS2", 10), ("PCOUNT", 0), ("GCOUNT", 1), ("EXTNAME", "'EVENTS'"))
+        self.write("x.fits", unit(array) + table + bytes(2880))
+        self.check_error(3, "reduce", "x.fits::EVENTS")
+        self.same("x.fits::0", array.astype(">i2"))
+        self.check_error(3, "reduce", "x.fits::0", "--dtype", "f4")
+        self.write("x.fits", unit(array)[:4000])
+        self.check_error(3, "reduce", "x.fits")
+
+    def test_bytes_are_read_where_they_are_meant(self):
+        array = numbers("f4", 720)
+        self.write("x.fits", unit(array))
+        np.save(self.path("same.npy"), array.astype(">f4"))
+        same = self.json("reduce", "same.npy")["result"]
+        offset = self.json("reduce", "x.fits", "--offset", 2880, "--dtype", ">f4")
+        self.assertEqual(offset["result"]["sum"], same["sum"])
+        raw = self.json("reduce", "x.fits", "--input-format", "raw", "--dtype", "u1")
+        self.assertEqual(raw["result"]["count"], 5760)
+
+    def test_compressed_files_and_streams(self):
+        array = numbers("f4", 300, 40)
+        file = unit(array)
+        self.write("x.fits.gz", gzip.compress(file))
+        self.same("x.fits.gz", array.astype(">f4"))
+        with open(self.write("x.fits", file), "rb") as stream:
+            found = self.json("reduce", "-", stdin=stream)["result"]
+        self.assertEqual(found, self.json("reduce", "same.npy")["result"])
+        self.write("x.fits.gz", gzip.compress(file[:4000]))
+        self.check_error(3, "reduce", "x.fits.gz")
+        self.write("x.fits.gz", gzip.compress(NO_ARRAY + unit(array, IMAGE)))
+        self.check_error(2, "reduce", "x.fits.gz")
+
+
+if __name__ == "__main__":
+    main()
