@@ -13,7 +13,8 @@ LAYERS = ["io", "lib", "kernels", "mpi", "apps", "bench"]
 # any room (program.cpp) may include all of them.
 ROOMS = {
     "io": ["src/base", "src/file", "src/codec", "src/content", "src/dataset/formats",
-           "src/dataset/formats/headers", "src/dataset", "src/pool", "src/engine", "src/http", "src/transfer"],
+           "src/dataset/formats/headers", "src/dataset", "src/pool", "src/engine", "src/http",
+           "src/transfer"],
     "lib": ["src/group", "src/device", "src/observe", "src/checksum", "src/json", "src/sizing",
             "src/pass", "src/ranks", "src/inputs", "src/partials", "src/parts", "src/operators"],
     "kernels": ["src/base", "src/gemm", "src/histogram", "src/histogram_2d", "src/quantile",

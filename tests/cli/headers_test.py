@@ -3,6 +3,7 @@
 numbers in a .npy file."""
 
 import gzip
+import struct
 
 import numpy as np
 from cli_support import CliTest, main
@@ -80,7 +81,7 @@ class FitsTest(HeaderTest):
     def test_what_would_give_other_numbers_is_refused(self):
         array = numbers("i2", 20, 30)
         first = (("SIMPLE", "T"),)
-        self.write("x.fits", unit(array, first, ("BSCALE", 1), ("BZERO", 32768)))
+        self.write("x.fits", unit(array, first, ("BSCALE", 2), ("BZERO", 32768)))
         self.check_error(3, "reduce", "x.fits")
         self.assertIn("BSCALE", self.succeed("info", "x.fits").stdout)
         self.write("x.fits", unit(array, first, ("BLANK", -32768)))
@@ -93,6 +94,24 @@ class FitsTest(HeaderTest):
         self.check_error(3, "reduce", "x.fits::0", "--dtype", "f4")
         self.write("x.fits", unit(array)[:4000])
         self.check_error(3, "reduce", "x.fits")
+
+    def test_unsigned_integers_are_stored_with_an_offset(self):
+        for dtype, stored, offset in (("u2", "i2", 2**15), ("u4", "i4", 2**31), ("u8", "i8", 2**63),
+                                      ("i1", "u1", -128)):
+            array = numbers(dtype, 700, 1000)
+            inverted = (array.view(stored) ^ np.array(1 << 8 * array.itemsize - 1, "u8").astype(
+                dtype).view(stored)).astype(stored)
+            self.assertEqual([int(each) + offset for each in inverted[0, :9]], list(array[0, :9]))
+            self.write("x.fits", unit(inverted, (("SIMPLE", "T"),), ("BSCALE", 1),
+                                      ("BZERO", offset)))
+            array = array.astype(array.dtype.newbyteorder(">"))
+            self.same("x.fits", array)
+            self.same("x.fits[100:200]", array[100:200])
+            self.same("x.fits[:, 3]", array[:, 3])
+        file = (self.directory / "x.fits").read_bytes()
+        self.write("x.fits.gz", gzip.compress(file))
+        self.check_error(2, "reduce", "x.fits.gz")
+        self.assertEqual(self.json("info", "x.fits")["input"]["dtype"], "|i1")
 
     def test_bytes_are_read_where_they_are_meant(self):
         array = numbers("f4", 720)
@@ -116,6 +135,54 @@ class FitsTest(HeaderTest):
         self.check_error(3, "reduce", "x.fits.gz")
         self.write("x.fits.gz", gzip.compress(NO_ARRAY + unit(array, IMAGE)))
         self.check_error(2, "reduce", "x.fits.gz")
+
+
+class VectorsTest(HeaderTest):
+    ENDINGS = {"f4": ".fbin", "i4": ".ibin", "u1": ".u8bin", "i1": ".i8bin"}
+    ROWS = {"f4": ".fvecs", "i4": ".ivecs", "u1": ".bvecs"}
+
+    @staticmethod
+    def counted(array):
+        """Returns rows with their number of elements in front."""
+        counts = np.full((len(array), 1), array.shape[1], "<u4")
+        return np.hstack([counts.view("u1"), array.view("u1")]).tobytes()
+
+    def test_results_are_those_of_a_npy_file(self):
+        for dtype, ending in self.ENDINGS.items():
+            array = numbers(dtype, 300, 128)
+            self.write("x" + ending, struct.pack("<II", *array.shape) + array.tobytes())
+            self.same("x" + ending, array)
+            self.same(f"x{ending}[10:20]", array[10:20])
+        for dtype, ending in self.ROWS.items():
+            for shape in (1, 1), (30_000, 96), (1000, 3):
+                array = numbers(dtype, *shape)
+                self.write("x" + ending, self.counted(array))
+                self.same("x" + ending, array)
+        self.same("x.bvecs[10:20]", array[10:20])
+        self.same("x.bvecs[:, 1]", array[:, 1])
+        self.assertIn("vectors, 1 array", self.succeed("info", "x.bvecs").stdout)
+        self.succeed("convert", "x.bvecs", "-o", "x.npy", "--to", "f4")
+        np.testing.assert_array_equal(np.load(self.path("x.npy")), array.astype("f4"))
+
+    def test_rows_of_other_lengths_are_refused(self):
+        rows = self.counted(numbers("u1", 200_000, 12))
+        self.write("x.bvecs", rows + rows[:-1])
+        self.check_error(3, "reduce", "x.bvecs")
+        for row in 1, 100_000, 199_999:
+            other = bytearray(rows)
+            other[16 * row] = 11
+            self.write("x.bvecs", other)
+            self.check_error(3, "reduce", "x.bvecs")
+            self.check_error(3, "histogram", "x.bvecs", "--range", "0:256")
+        self.write("x.u8bin", struct.pack("<II", 2, 3) + b"abcde")
+        self.check_error(3, "reduce", "x.u8bin")
+        self.write("x.u8bin", struct.pack("<II", 2, 3) + b"abcdefg")
+        self.check_error(3, "reduce", "x.u8bin")
+        with open(self.write("x.fvecs", self.counted(numbers("f4", 2, 3))), "rb") as stream:
+            found = self.json("reduce", "-", "--dtype", "u4", stdin=stream)["result"]
+        self.assertEqual(found["count"], 8)
+        self.write("x.fvecs.gz", gzip.compress(rows))
+        self.check_error(2, "reduce", "x.fvecs.gz")
 
 
 if __name__ == "__main__":

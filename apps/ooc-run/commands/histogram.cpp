@@ -33,8 +33,10 @@ std::optional<ooc::ElementType> type_in_name(const std::string& file) {
 
 /// True if a file has the type of --dtype: a raw one whose name says no type.
 bool takes_dtype(const std::string& file) {
-  constexpr std::array<std::string_view, 10> described{
-      ".npy", ".npz", ".safetensors", ".zarr", ".h5", ".hdf5", ".nc", ".fits", ".fit", ".fts"};
+  constexpr std::array<std::string_view, 25> described{
+      ".npy", ".npz",  ".safetensors", ".zarr",  ".h5",    ".hdf5",  ".nc",        ".fits",  ".fit",
+      ".fts", ".fbin", ".ibin",        ".u8bin", ".i8bin", ".fvecs", ".ivecs",     ".bvecs", ".nii",
+      ".wav", ".nrrd", ".nhdr",        ".mha",   ".mhd",   ".hdr",   ".sigmf-meta"};
   const auto [path, array] = ooc::detail::selector_of(file);
   return !type_in_name(file) && array.empty() &&
          std::ranges::find(described, ooc::detail::ending_of_data(path)) == described.end();

@@ -53,6 +53,7 @@ enum class FileFormat {
   zarr,         ///< a directory of a Zarr store, or the header in it
   hdf5,         ///< an HDF5 file, such as one of NetCDF-4, whatever its name
   fits,         ///< a FITS file, whatever its name
+  vectors,      ///< rows of numbers with their length: .fbin, .u8bin, .i8bin, .ibin, .fvecs, ...
   raw,          ///< raw numbers, whatever they look like
 };
 

@@ -59,12 +59,15 @@ Error untyped(const Producer& stream, const std::stop_token& stop) {
 /// Opens a stream of a format that says type and shape itself.
 Source open_array_stream(const FormatParser& parser, std::unique_ptr<Producer> stream,
                          Beginning& beginning, const Format& format) {
-  if (parser.open != nullptr) {
+  const auto refuse = [&](std::string why, std::string hint) {
     throw Error(
         ErrorKind::usage,
         beginning.path().string() + ": a stream cannot be read as " + std::string(parser.title),
-        {.why = "its data are not one piece, from beginning to end",
-         .hint = "give the path of a file or a directory"});
+        {.why = std::move(why), .hint = std::move(hint)});
+  };
+  if (parser.open != nullptr) {
+    refuse("its data are not one piece, from beginning to end",
+           "give the path of a file or a directory");
   }
   const std::vector<StoredArray> arrays = parser.list(beginning, format);
   if (arrays.size() > 1) {
@@ -74,6 +77,9 @@ Source open_array_stream(const FormatParser& parser, std::unique_ptr<Producer> s
                  .hint = "save it to a file, and name one: FILE::NAME"});
   }
   StoredArray array = select_array(parser, arrays, beginning.path(), {}, format);
+  if (array.records != nullptr) {
+    refuse("its numbers are decoded piece by piece", "save it to a file, and decompress it");
+  }
   if (array.by_columns && is_part(format)) throw no_part_by_columns(beginning.path(), format);
   const bool has_ended = beginning.has_ended();
   const std::size_t element_bytes = ooc::size_of(array.type);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/shape.hpp"
+#include "dataset/formats/headers/record_codec.hpp"
 #include "dataset/judge.hpp"
 #include "dataset/slice.hpp"
 
@@ -153,6 +154,7 @@ StoredArray SourceBuilder::array_in(const FormatParser& parser, Beginning& begin
   const std::string_view wanted = is_field ? std::string_view() : whole;
   StoredArray array =
       shows_all ? bytes_of(arrays) : select_array(parser, arrays, path, wanted, format_);
+  if (array.records != nullptr) file = of_records(std::move(file), array);
   if (parser.open != nullptr) {
     file = shows_all ? of_size(array.bytes, path) : parser.open(std::move(file), array);
   }

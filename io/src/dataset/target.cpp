@@ -222,10 +222,11 @@ void TargetFile::end(std::span<const std::uint64_t> row_shape) {
 }
 
 void detail::require_written_format(const std::filesystem::path& path) {
-  constexpr std::array<std::string_view, 20> other{
-      ".arrow", ".bgz",  ".bz2", ".csv",  ".gz",      ".h5",          ".hdf5",
-      ".json",  ".lz4",  ".mat", ".npz",  ".parquet", ".safetensors", ".tsv",
-      ".txt",   ".xlsx", ".xz",  ".zarr", ".zip",     ".zst"};
+  constexpr std::array<std::string_view, 34> other{
+      ".arrow", ".bgz",  ".bvecs", ".bz2",  ".csv",   ".fbin",    ".fits",        ".fvecs", ".gz",
+      ".h5",    ".hdf5", ".i8bin", ".ibin", ".ivecs", ".json",    ".lz4",         ".mat",   ".mha",
+      ".mhd",   ".nhdr", ".nii",   ".npz",  ".nrrd",  ".parquet", ".safetensors", ".tsv",   ".txt",
+      ".u8bin", ".wav",  ".xlsx",  ".xz",   ".zarr",  ".zip",     ".zst"};
   const std::string ending = ending_of(path);
   if (std::ranges::find(other, ending) == other.end()) return;
   throw Error(

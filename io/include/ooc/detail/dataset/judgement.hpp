@@ -14,6 +14,7 @@
 namespace ooc::detail {
 
 struct ChunkTable;
+struct RecordCodec;
 
 /// An array of a file as its format describes it: which bytes are its data, and their type.
 struct StoredArray {
@@ -26,10 +27,11 @@ struct StoredArray {
   std::vector<std::uint64_t> shape{};
   std::string version{};
   bool by_columns = false;
-  std::uint64_t bytes_behind = 0;              // behind the data of a .npy file
-  std::string why_not{};                       // what it holds, if that cannot be read
-  std::string hint{};                          // how it can be read all the same
-  std::shared_ptr<const ChunkTable> chunks{};  // its data, if a helper program has found them
+  std::uint64_t bytes_behind = 0;                // behind the data of a .npy file
+  std::string why_not{};                         // what it holds, if that cannot be read
+  std::string hint{};                            // how it can be read all the same
+  std::shared_ptr<const ChunkTable> chunks{};    // its data, if a helper program has found them
+  std::shared_ptr<const RecordCodec> records{};  // how they are stored, unless as they are read
   // Elements that do not lie side by side are each a part of a record, at this offset in it.
   std::size_t record_bytes = 0, offset_in_record = 0;
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <optional>
@@ -13,6 +14,7 @@
 
 #include "base/shape.hpp"
 #include "dataset/formats/headers/header_fields.hpp"
+#include "dataset/formats/headers/record_codec.hpp"
 
 namespace ooc::detail {
 namespace {
@@ -47,6 +49,14 @@ std::optional<std::string> value_of(std::string_view card) {
     value += text[i];
   }
   return {};
+}
+
+/// Returns the type of integers of the same size with a sign instead of none, or without one.
+ElementType with_other_sign(ElementType element) {
+  using enum ElementType;
+  constexpr std::array<std::pair<ElementType, ElementType>, 4> pairs{
+      {{u1, i1}, {i2, u2}, {i4, u4}, {i8, u8}}};
+  return std::ranges::find(pairs, element, &std::pair<ElementType, ElementType>::first)->second;
 }
 
 /// Reads the units of a file; of a stream the first one.
@@ -178,6 +188,10 @@ class FitsReader {
                       .bytes = bytes,
                       .shape = std::move(lengths)};
     array.why_not = why_not();
+    if (array.why_not.empty() && has_inverted_signs()) {
+      array.type = stored_type(with_other_sign(type.element), true);
+      array.records = inverted_signs(size_of(type));
+    }
     array.name = extension_name_;
     return array;
   }
@@ -204,10 +218,19 @@ class FitsReader {
       return "groups of arrays";
     }
     const bool is_scaled = cards_.real("BSCALE", 1) != 1 || cards_.real("BZERO", 0) != 0;
-    if (is_scaled) return "numbers that BSCALE and BZERO change";
+    if (is_scaled && !has_inverted_signs()) return "numbers that BSCALE and BZERO change";
     const bool is_integer = cards_.whole("BITPIX") > 0;
     if (is_integer && !cards_.text("BLANK").empty()) return "integers of which BLANK means none";
     return {};
+  }
+
+  /// True if the integers are unsigned ones, or signed bytes: BZERO is half of their range then,
+  /// which is the same as an inverted sign bit.
+  bool has_inverted_signs() const {
+    const std::int64_t bits = cards_.whole("BITPIX");
+    if (bits < 0 || cards_.real("BSCALE", 1) != 1) return false;
+    const long double half = std::ldexp(1.0L, static_cast<int>(bits) - 1);
+    return cards_.real("BZERO", 0) == (bits == 8 ? -half : half);
   }
 
   std::string hint_for(const std::string& unit) const {

@@ -26,7 +26,7 @@ std::uint64_t HeaderFields::size(std::string_view key, std::optional<std::int64_
   return static_cast<std::uint64_t>(found);
 }
 
-double HeaderFields::real(std::string_view key, double missing) const {
+long double HeaderFields::real(std::string_view key, long double missing) const {
   const std::string value = text(key);
   const auto found = value.empty() ? missing : real_number(value);
   if (!found) fail("a number for " + std::string(key));
@@ -40,7 +40,7 @@ std::vector<std::uint64_t> HeaderFields::reversed_lengths(std::string_view key) 
     const std::string_view word = left.substr(0, left.find_first_of(" \t"));
     const auto length = whole_number(word);
     if (!length || *length < 0 || lengths.size() == most_lengths) {
-      fail("up to 64 lengths for " + std::string(key));
+      fail("up to 64 whole numbers for " + std::string(key));
     }
     lengths.push_back(static_cast<std::uint64_t>(*length));
     left = trimmed(left.substr(word.size()));

@@ -29,7 +29,7 @@ class HeaderFields {
   std::int64_t whole(std::string_view key, std::optional<std::int64_t> missing = {}) const;
   /// Returns such a number that is not negative.
   std::uint64_t size(std::string_view key, std::optional<std::int64_t> missing = {}) const;
-  double real(std::string_view key, double missing) const;
+  long double real(std::string_view key, long double missing) const;
 
   /// Returns the lengths of a shape, which are listed with spaces between them. The first one
   /// varies fastest in the file, so that it is the last one that is returned.

@@ -15,7 +15,7 @@ namespace {
 
 /// Returns the number that all of a text stands for. A plus before it has no meaning.
 template <class Number>
-std::optional<Number> parsed_whole(std::string_view text) {
+std::optional<Number> parsed(std::string_view text) {
   if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
   Number number{};
   const char* const end = text.data() + text.size();
@@ -43,14 +43,14 @@ std::string_view trimmed(std::string_view text) {
 }
 
 std::optional<std::int64_t> whole_number(std::string_view text) {
-  return parsed_whole<std::int64_t>(text);
+  return parsed<std::int64_t>(text);
 }
 
-std::optional<double> real_number(std::string_view text) {
+std::optional<long double> real_number(std::string_view text) {
   std::string copy(text);
   std::ranges::replace(copy, 'D', 'E');
   std::ranges::replace(copy, 'd', 'e');
-  return parsed_whole<double>(copy);
+  return parsed<long double>(copy);
 }
 
 std::uint64_t number_at(std::string_view text, std::size_t offset, std::size_t bytes,

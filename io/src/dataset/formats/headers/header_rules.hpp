@@ -28,8 +28,8 @@ std::string_view trimmed(std::string_view text);
 std::optional<std::int64_t> whole_number(std::string_view text);
 
 /// Returns the number that a text consists of; empty if it is another text. Fortran's D stands for
-/// E.
-std::optional<double> real_number(std::string_view text);
+/// E. Integers of 64 bits are exact.
+std::optional<long double> real_number(std::string_view text);
 
 /// Returns the number in some bytes of a text, without a sign.
 std::uint64_t number_at(std::string_view text, std::size_t offset, std::size_t bytes,
