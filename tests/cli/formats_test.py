@@ -13,7 +13,6 @@ import struct
 import subprocess
 import sys
 import tarfile
-import wave
 import zipfile
 import zlib
 
@@ -38,16 +37,6 @@ def zipped():
     return buffer.getvalue()
 
 
-def sound():
-    buffer = io.BytesIO()
-    with wave.open(buffer, "wb") as file:
-        file.setnchannels(1)
-        file.setsampwidth(2)
-        file.setframerate(44100)
-        file.writeframes(VALUES)
-    return buffer.getvalue()
-
-
 def compressed(text):
     """Returns text as compress(1) writes it, without repetitions: codes of 9 bits."""
     bits = "".join(format(byte, "09b")[::-1] for byte in text)
@@ -58,14 +47,6 @@ def compressed(text):
 def tiff():
     entries = struct.pack("<H", 1) + struct.pack("<HHII", 256, 3, 1, 10) + struct.pack("<I", 0)
     return b"II*\0" + struct.pack("<I", 8 + len(VALUES)) + VALUES + entries
-
-
-def nifti():
-    header = bytearray(352)
-    header[0:4] = struct.pack("<i", 348)
-    header[108:112] = struct.pack("<f", 352)
-    header[344:348] = b"n+1\0"
-    return bytes(header) + VALUES
 
 
 def nifti2():
@@ -103,11 +84,8 @@ FORMATS = {
     "NetCDF": b"CDF\x02\0\0\0\0\0\0\0\x0a\0\0\0\x01" + VALUES,
     "TIFF": tiff(), "BigTIFF": b"II+\0\x08\0\0\0" + struct.pack("<Q", 3000) + VALUES,
     "BigTIFF ": b"MM\0+\0\x08\0\0" + struct.pack(">Q", 3000) + VALUES,
-    "WAVE audio": sound(),
-    "WAVE audio (RF64)": b"RF64\xff\xff\xff\xffWAVEds64" + VALUES,
-    "WAVE audio (BW64)": b"BW64\xff\xff\xff\xffWAVEds64" + VALUES,
     "WAVE audio (W64)": bytes.fromhex("726966662e91cf11a5d628db04c10000") + VALUES,
-    "NIfTI": nifti(), "NIfTI ": nifti2(),
+    "NIfTI": nifti2(),
     "DICOM": bytes(128) + b"DICM\x02\0\0\0UL\x04\0" + VALUES,
     "NRRD": b"NRRD0004\ntype: float\nencoding: raw\n\n" + VALUES,
     "IDX": b"\0\0\x0d\x02" + struct.pack(">II", 10, 100) + VALUES,

@@ -4,6 +4,7 @@ numbers in a .npy file."""
 
 import gzip
 import struct
+import wave
 
 import numpy as np
 from cli_support import CliTest, main
@@ -183,6 +184,72 @@ class VectorsTest(HeaderTest):
         self.assertEqual(found["count"], 8)
         self.write("x.fvecs.gz", gzip.compress(rows))
         self.check_error(2, "reduce", "x.fvecs.gz")
+
+
+class NiftiTest(HeaderTest):
+    CODES = {"u1": 2, "i2": 4, "i4": 8, "f4": 16, "f8": 64, "i1": 256, "u2": 512, "u4": 768,
+             "i8": 1024, "u8": 1280}
+
+    def file(self, array, order="<", slope=0.0, intercept=0.0):
+        header = bytearray(352)
+        lengths = array.shape[::-1]
+        struct.pack_into(order + "i", header, 0, 348)
+        struct.pack_into(f"{order}{1 + array.ndim}h", header, 40, array.ndim, *lengths)
+        code = array.dtype.str[1:]
+        struct.pack_into(order + "hh", header, 70, self.CODES[code], 8 * array.itemsize)
+        struct.pack_into(order + "fff", header, 108, 352, slope, intercept)
+        header[344:348] = b"n+1\0"
+        return bytes(header) + array.astype(order + code).tobytes()
+
+    def test_results_are_those_of_a_npy_file(self):
+        for dtype in self.CODES:
+            for order in "<>":
+                array = numbers(dtype, 5, 60, 70)
+                self.write("x.nii", self.file(array, order))
+                self.same("x.nii", array.astype(array.dtype.newbyteorder(order)))
+        self.write("x.nii.gz", gzip.compress(self.file(array)))
+        self.same("x.nii.gz", array)
+        self.assertEqual(self.json("info", "x.nii")["input"]["format"], "nifti")
+
+    def test_refusals(self):
+        array = numbers("i2", 20, 30)
+        self.write("x.nii", self.file(array, slope=0.5))
+        self.check_error(3, "reduce", "x.nii")
+        self.assertIn("scl_slope", self.succeed("info", "x.nii").stdout)
+        self.write("x.nii", self.file(array)[:-1])
+        self.check_error(3, "reduce", "x.nii")
+        self.write("x.nii.gz", gzip.compress(self.file(array)[:-1]))
+        self.check_error(3, "reduce", "x.nii.gz")
+        self.write("x.nii", self.file(array) + b"x")
+        self.check_error(3, "reduce", "x.nii")
+
+
+class WavTest(HeaderTest):
+    def test_samples_of_the_standard_library(self):
+        for dtype, channels in ("u1", 1), ("i2", 2), ("i4", 3):
+            array = numbers(dtype, 5000, channels)
+            with wave.open(str(self.path("x.wav")), "wb") as file:
+                file.setparams((channels, array.itemsize, 48_000, 0, "NONE", ""))
+                file.writeframes(array.tobytes())
+            self.same("x.wav", array)
+        self.assertEqual(self.json("info", "x.wav")["input"]["format"], "wav")
+        with open(self.path("x.wav"), "rb") as stream:
+            self.assertEqual(self.json("reduce", "-", stdin=stream)["result"],
+                             self.json("reduce", "same.npy")["result"])
+
+    def test_refusals(self):
+        with wave.open(str(self.path("x.wav")), "wb") as file:
+            file.setparams((1, 3, 48_000, 0, "NONE", ""))
+            file.writeframes(bytes(300))
+        self.check_error(3, "reduce", "x.wav")
+        with wave.open(str(self.path("x.wav")), "wb") as file:
+            file.setparams((1, 2, 48_000, 0, "NONE", ""))
+            file.writeframes(bytes(300))
+        whole = (self.directory / "x.wav").read_bytes()
+        self.write("x.wav", whole[:-1])
+        self.check_error(3, "reduce", "x.wav")
+        self.write("x.wav", whole + b"more")
+        self.check_error(3, "reduce", "x.wav")
 
 
 if __name__ == "__main__":

@@ -86,7 +86,7 @@ class NoNumbersTest(CliTest):
             "HDF5": b"\x89HDF\r\n\x1a\n" + bytes(100),
             "Parquet": b"PAR1\x15\x04\x15\x80" + bytes(96),
             "ELF": b"\x7fELF\x02\x01\x01" + bytes(97),
-            "WAVE": b"RIFF\x24\0\0\0WAVEfmt " + bytes(24),
+            "WAVE": bytes.fromhex("726966662e91cf11a5d628db04c10000") + bytes(100),
             "text": b"1.5,2\n2.5,3\n",
         }
 

@@ -127,9 +127,10 @@ std::string format_text(const Info& info) {
   if (is_raw(info)) return "raw, no header";
   const std::string arrays = format_count(std::max<std::size_t>(info.arrays.size(), 1), "array");
   using enum ooc::FileFormat;
-  constexpr std::array titles{std::pair{npz, ".npz"},  std::pair{safetensors, "safetensors"},
-                              std::pair{zarr, "Zarr"}, std::pair{hdf5, "HDF5"},
-                              std::pair{fits, "FITS"}, std::pair{vectors, "vectors"}};
+  constexpr std::array titles{std::pair{npz, ".npz"},    std::pair{safetensors, "safetensors"},
+                              std::pair{zarr, "Zarr"},   std::pair{hdf5, "HDF5"},
+                              std::pair{fits, "FITS"},   std::pair{vectors, "vectors"},
+                              std::pair{nifti, "NIfTI"}, std::pair{wav, "WAV"}};
   for (const auto& [format, title] : titles) {
     if (info.source.has_format(format)) return title + (", " + arrays);
   }

@@ -26,7 +26,8 @@ ooc::DirectIo parse_direct(std::string_view text) {
 
 ooc::FileFormat parse_format(std::string_view text) {
   using enum ooc::FileFormat;
-  constexpr std::array formats{automatic, npy, npz, safetensors, zarr, hdf5, fits, vectors, raw};
+  constexpr std::array formats{automatic, npy,     npz,   safetensors, zarr, hdf5,
+                               fits,      vectors, nifti, wav,         raw};
   return choose(format_names, formats, text);
 }
 

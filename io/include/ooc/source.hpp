@@ -54,6 +54,8 @@ enum class FileFormat {
   hdf5,         ///< an HDF5 file, such as one of NetCDF-4, whatever its name
   fits,         ///< a FITS file, whatever its name
   vectors,      ///< rows of numbers with their length: .fbin, .u8bin, .i8bin, .ibin, .fvecs, ...
+  nifti,        ///< a NIfTI-1 file with its data, whatever its name
+  wav,          ///< a WAV, RF64 or BW64 file, whatever its name
   raw,          ///< raw numbers, whatever they look like
 };
 

@@ -42,8 +42,8 @@ struct FormatParser {
   bool describes_itself() const noexcept { return format != FileFormat::raw; }
 };
 
-extern const FormatParser fits_format, hdf5_format, vectors_format, npy_format, npz_format,
-    raw_format, safetensors_format, zarr_format;
+extern const FormatParser fits_format, hdf5_format, nifti_format, vectors_format, wav_format,
+    npy_format, npz_format, raw_format, safetensors_format, zarr_format;
 
 /// Returns the file that describes the data of a path: the header of a Zarr store, or itself.
 std::filesystem::path header_of(const std::filesystem::path& path);
