@@ -87,7 +87,6 @@ FORMATS = {
     "WAVE audio (W64)": bytes.fromhex("726966662e91cf11a5d628db04c10000") + VALUES,
     "NIfTI": nifti2(),
     "DICOM": bytes(128) + b"DICM\x02\0\0\0UL\x04\0" + VALUES,
-    "NRRD": b"NRRD0004\ntype: float\nencoding: raw\n\n" + VALUES,
     "IDX": b"\0\0\x0d\x02" + struct.pack(">II", 10, 100) + VALUES,
     "a Python pickle": pickle.dumps(np.frombuffer(VALUES, "f4"), 4),
     "a Python pickle ": pickle.dumps(np.frombuffer(VALUES, "f4"), 2),

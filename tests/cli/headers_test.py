@@ -3,6 +3,7 @@
 numbers in a .npy file."""
 
 import gzip
+import json
 import struct
 import wave
 
@@ -250,6 +251,59 @@ class WavTest(HeaderTest):
         self.check_error(3, "reduce", "x.wav")
         self.write("x.wav", whole + b"more")
         self.check_error(3, "reduce", "x.wav")
+
+
+class TextTest(HeaderTest):
+    """Tests headers that are texts, with the data behind them or in a file beside."""
+
+    def test_nrrd(self):
+        array = numbers("i2", 20, 30)
+        header = ("NRRD0004\ntype: short\ndimension: 2\nsizes: 30 20\nencoding: raw\n"
+                  "endian: little\n")
+        self.write("x.nrrd", (header + "\n").encode() + array.tobytes())
+        self.same("x.nrrd", array)
+        self.write("x.raw", array.tobytes())
+        self.write("x.nhdr", (header + "data file: x.raw\n").encode())
+        self.same("x.nhdr", array)
+        self.same("x.nhdr[5:7]", array[5:7])
+        self.assertEqual(self.json("info", "x.nhdr")["input"]["format"], "nrrd")
+        for name in "../x.raw", "/etc/passwd", "no.raw":
+            self.write("x.nhdr", (header + f"data file: {name}\n").encode())
+            self.check_error(4 if name == "no.raw" else 3, "reduce", "x.nhdr")
+        self.write("x.nrrd", (header.replace("raw", "gzip") + "\n").encode())
+        self.check_error(3, "reduce", "x.nrrd")
+
+    def test_metaimage(self):
+        array = numbers("f4", 4, 5, 6)
+        header = ("ObjectType = Image\nNDims = 3\nBinaryData = True\n"
+                  "BinaryDataByteOrderMSB = False\nCompressedData = False\nDimSize = 6 5 4\n"
+                  "ElementType = MET_FLOAT\nElementDataFile = ")
+        self.write("x.mha", (header + "LOCAL\n").encode() + array.tobytes())
+        self.same("x.mha", array)
+        self.write("x.raw", array.tobytes())
+        self.write("x.mhd", (header + "x.raw\n").encode())
+        self.same("x.mhd", array)
+
+    def test_envi(self):
+        array = numbers("u2", 4, 5, 6)
+        for interleave, names in (("bsq", ("bands", "lines", "samples")),
+                                  ("bil", ("lines", "bands", "samples")),
+                                  ("bip", ("lines", "samples", "bands"))):
+            lengths = "".join(f"{name} = {length}\n" for name, length in zip(names, array.shape))
+            self.write("x.hdr", (f"ENVI\n{lengths}data type = 12\nbyte order = 1\n"
+                                 f"interleave = {interleave}\n").encode())
+            self.write("x.dat", array.astype(">u2").tobytes())
+            self.same("x.hdr", array.astype(">u2"))
+
+    def test_sigmf(self):
+        array = numbers("f4", 500, 2)
+        self.write("x.sigmf-data", array.tobytes())
+        self.write("x.sigmf-meta", json.dumps(
+            {"global": {"core:datatype": "cf32_le", "core:version": "1.0.0"}, "captures": [],
+             "annotations": []}).encode())
+        self.same("x.sigmf-meta", array)
+        self.write("x.sigmf-data", array.tobytes() + b"x")
+        self.check_error(3, "reduce", "x.sigmf-meta")
 
 
 if __name__ == "__main__":

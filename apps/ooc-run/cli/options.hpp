@@ -11,8 +11,9 @@ namespace ooc_run {
 // Names of the values of options. Parse functions list the values in the same order.
 inline constexpr std::array<std::string_view, 4> device_names{"auto", "cpu", "cuda",
                                                               "all"};  // or cuda:N,...
-inline constexpr std::array<std::string_view, 11> format_names{
-    "auto", "npy", "npz", "safetensors", "zarr", "hdf5", "fits", "vectors", "nifti", "wav", "raw"};
+inline constexpr std::array<std::string_view, 15> format_names{
+    "auto",  "npy", "npz",  "safetensors", "zarr", "hdf5",  "fits", "vectors",
+    "nifti", "wav", "nrrd", "metaimage",   "envi", "sigmf", "raw"};
 inline constexpr std::array<std::string_view, 3> engine_names{"auto", "uring", "threads"};
 inline constexpr std::array<std::string_view, 3> direct_names{"auto", "yes", "no"};
 inline constexpr std::array<std::string_view, 3> progress_names{"auto", "plain", "none"};

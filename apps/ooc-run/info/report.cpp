@@ -130,7 +130,9 @@ std::string format_text(const Info& info) {
   constexpr std::array titles{std::pair{npz, ".npz"},    std::pair{safetensors, "safetensors"},
                               std::pair{zarr, "Zarr"},   std::pair{hdf5, "HDF5"},
                               std::pair{fits, "FITS"},   std::pair{vectors, "vectors"},
-                              std::pair{nifti, "NIfTI"}, std::pair{wav, "WAV"}};
+                              std::pair{nifti, "NIfTI"}, std::pair{wav, "WAV"},
+                              std::pair{nrrd, "NRRD"},   std::pair{metaimage, "MetaImage"},
+                              std::pair{envi, "ENVI"},   std::pair{sigmf, "SigMF"}};
   for (const auto& [format, title] : titles) {
     if (info.source.has_format(format)) return title + (", " + arrays);
   }

@@ -26,8 +26,8 @@ ooc::DirectIo parse_direct(std::string_view text) {
 
 ooc::FileFormat parse_format(std::string_view text) {
   using enum ooc::FileFormat;
-  constexpr std::array formats{automatic, npy,     npz,   safetensors, zarr, hdf5,
-                               fits,      vectors, nifti, wav,         raw};
+  constexpr std::array formats{automatic, npy, npz,  safetensors, zarr, hdf5,  fits, vectors,
+                               nifti,     wav, nrrd, metaimage,   envi, sigmf, raw};
   return choose(format_names, formats, text);
 }
 

@@ -56,6 +56,10 @@ enum class FileFormat {
   vectors,      ///< rows of numbers with their length: .fbin, .u8bin, .i8bin, .ibin, .fvecs, ...
   nifti,        ///< a NIfTI-1 file with its data, whatever its name
   wav,          ///< a WAV, RF64 or BW64 file, whatever its name
+  nrrd,         ///< an NRRD file, or the header of one
+  metaimage,    ///< a header of MetaImage, with its data or without: .mha, .mhd
+  envi,         ///< a header of ENVI, with its data in another file
+  sigmf,        ///< a description of SigMF, with its data in another file
   raw,          ///< raw numbers, whatever they look like
 };
 

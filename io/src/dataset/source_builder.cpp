@@ -154,6 +154,7 @@ StoredArray SourceBuilder::array_in(const FormatParser& parser, Beginning& begin
   const std::string_view wanted = is_field ? std::string_view() : whole;
   StoredArray array =
       shows_all ? bytes_of(arrays) : select_array(parser, arrays, path, wanted, format_);
+  if (!array.file.empty()) file = File::open(array.file);
   if (array.records != nullptr) file = of_records(std::move(file), array);
   if (parser.open != nullptr) {
     file = shows_all ? of_size(array.bytes, path) : parser.open(std::move(file), array);

@@ -8,9 +8,10 @@
 namespace ooc::detail {
 namespace {
 
-constexpr std::array<const FormatParser*, 10> formats{
-    &npy_format,  &npz_format,     &safetensors_format, &zarr_format, &hdf5_format,
-    &fits_format, &vectors_format, &nifti_format,       &wav_format,  &raw_format};
+constexpr std::array<const FormatParser*, 14> formats{
+    &npy_format,       &npz_format,     &safetensors_format, &zarr_format, &hdf5_format,
+    &fits_format,      &vectors_format, &nifti_format,       &wav_format,  &nrrd_format,
+    &metaimage_format, &envi_format,    &sigmf_format,       &raw_format};
 
 /// Returns an array for a message: "weight (float32, 512 x 384)".
 std::string summary_of(const StoredArray& array) {

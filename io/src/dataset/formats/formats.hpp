@@ -42,8 +42,9 @@ struct FormatParser {
   bool describes_itself() const noexcept { return format != FileFormat::raw; }
 };
 
-extern const FormatParser fits_format, hdf5_format, nifti_format, vectors_format, wav_format,
-    npy_format, npz_format, raw_format, safetensors_format, zarr_format;
+extern const FormatParser envi_format, fits_format, hdf5_format, metaimage_format, nifti_format,
+    npy_format, npz_format, nrrd_format, raw_format, safetensors_format, sigmf_format,
+    vectors_format, wav_format, zarr_format;
 
 /// Returns the file that describes the data of a path: the header of a Zarr store, or itself.
 std::filesystem::path header_of(const std::filesystem::path& path);

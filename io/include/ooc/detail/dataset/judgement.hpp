@@ -32,6 +32,7 @@ struct StoredArray {
   std::string hint{};                            // how it can be read all the same
   std::shared_ptr<const ChunkTable> chunks{};    // its data, if a helper program has found them
   std::shared_ptr<const RecordCodec> records{};  // how they are stored, unless as they are read
+  std::filesystem::path file{};                  // that has its data; empty: that of its header
   // Elements that do not lie side by side are each a part of a record, at this offset in it.
   std::size_t record_bytes = 0, offset_in_record = 0;
 
