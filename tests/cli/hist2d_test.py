@@ -201,6 +201,30 @@ class Hist2dTest(CliTest):
         np.save(self.path("none.npy"), np.empty((0, 2)))
         self.check_error(2, "hist2d", "none.npy", "--shard=0/1", "-o", "z.part")
 
+    def test_shards_refuse_what_the_whole_refuses(self):
+        np.save(self.path("none.npy"), np.empty((5, 0), "f4"))
+        np.save(self.path("nothing.npy"), np.empty((0, 0), "f4"))
+        np.save(self.path("short.npy"), self.y[:9])
+        structs = np.zeros(10, [("a", "<f8"), ("b", ">i2")])
+        np.save(self.path("s.npy"), structs)
+        self.write("x.f32", self.x)
+        shard = ["--shard=0/2", "-o", "p.part"]
+        for code, words in ((3, ["hist2d", "none.npy", "--axes=0,0"]),
+                            (2, ["hist2d", "nothing.npy", "--axes=0,1", "--ranges=0:1"]),
+                            (3, ["hist2d", "x.npy", "short.npy"]),
+                            (2, ["hist2d", "s.npy", "--axes=a,zz"]),
+                            (2, ["hist2d", "x.f32", "--columns=9", "--axes=0,1"]),
+                            (3, ["reduce", "none.npy", "--axis=0"]),
+                            (3, ["reduce", "x.f32", "--columns=9", "--axis=0"]),
+                            (3, ["histogram", "x.npy", "--weights=short.npy"])):
+            with self.subTest(words=words):
+                whole = self.check_error(code, *words)
+                self.assertEqual(self.check_error(code, *words, *shard).stderr, whole.stderr)
+        self.check_error(3, "reduce", "nothing.npy", "--axis=0", *shard)
+        self.check_error(2, "histogram", "x.npy", "--weights=y.npy", "--shard=0/2", "-o", "y.npy",
+                         "--force")
+        np.testing.assert_array_equal(np.load(self.path("y.npy")), self.y)
+
     def test_a_change_between_rounds(self):
         """Copies may have other times, so only the counts show a change that no sample meets."""
         values = np.zeros((1 << 19, 2), "f4")

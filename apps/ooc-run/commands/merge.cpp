@@ -157,6 +157,11 @@ Outcome run(const MergeRequest& request, const Interrupt& interrupt) {
   require_all(all, covered);
   Outcome outcome;
   MergedAnswer found = answer_of(request, all, interrupt, outcome);
+  const ShardPart& first = all.all.front();
+  const bool is_empty = first.file.records == 0 && all.question->data().count != 0;
+  if (is_empty && found.warning.empty()) {
+    found.warning = printable(first.file.input.front().name) + ": there are no values in it";
+  }
   if (!found.warning.empty()) print_warning(found.warning);
   if (request.table) return outcome;
   const std::chrono::duration<double> elapsed = Clock::now() - began;

@@ -110,10 +110,14 @@ Outcome run_shard(const RunSettings& settings, const Shard& shard, Question& que
                   std::span<ooc::Source> sources, const Interrupt& interrupt) {
   question.set_data(data_of(sources, settings));
   question.set_sources(sources);
-  const std::uint64_t columns = std::max<std::uint64_t>(question.columns(), 1);
+  if (question.columns() == 0) {
+    throw ooc::Error(ooc::ErrorKind::bad_input,
+                     sources.front().name() + ": its rows have no elements",
+                     {.hint = "there is nothing to divide into shards"});
+  }
   ooc::PartFile file{.question = question.settings().dump(),
                      .input = identity_of(sources),
-                     .records = sources.front().elements() / columns};
+                     .records = sources.front().elements() / question.columns()};
   if (!shard.after.empty()) take_rounds(question, shard, file);
   std::vector<ooc::Source> sections;
   for (const ooc::Source& source : sources) sections.push_back(question.section_of(source, shard));

@@ -24,7 +24,9 @@ class ColumnsQuestion final : public Question {
   }
 
   void set_sources(std::span<ooc::Source> sources) override {
+    const ooc::Source& source = sources.front();
     columns_ = set_columns(sources.front(), columns_);
+    ooc::dry_run_reduce_columns({}, ooc::DeviceKind::cpu, source, options_);
   }
   ooc::Source section_of(const ooc::Source& source, const Shard& shard) const override {
     return ooc::shard_rows(source, shard.index, shard.count, tile_records());

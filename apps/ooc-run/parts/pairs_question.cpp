@@ -36,6 +36,8 @@ class PairsQuestion final : public Question {
 
   void set_sources(std::span<ooc::Source> sources) override {
     const ooc::Source& source = sources.front();
+    const auto [x, y] = axes_of(sources, asked_);
+    ooc::dry_run_histogram_2d({}, ooc::DeviceKind::cpu, x, y);
     if (has_columns() && !data().stored.front().type.is_struct()) {
       asked_.columns = bins_.columns = source.columns();
     }
@@ -176,18 +178,23 @@ Asked pairs_question(const PairSettings& pairs) {
 Asked pairs_question(const Json& json) {
   PairSettings pairs;
   const Json& asked = json.at("pairs");
-  if (asked.contains("axes")) {
+  const bool has_axes = asked.contains("axes"), has_rows = asked.contains("columns");
+  const bool are_structs = ooc::parse_dtype(json.at("dtype").get<std::string>()).is_struct();
+  const bool is_clear = has_axes ? has_rows != are_structs : !has_rows && !are_structs;
+  if (!is_clear || json.contains("second") == has_axes) throw bad_question("its pairs are unclear");
+  if (has_axes) {
     pairs.x.column = asked.at("axes").at(0).get<std::string>();
     pairs.y.column = asked.at("axes").at(1).get<std::string>();
   }
-  if (asked.contains("columns")) {
+  if (has_rows) {
     pairs.columns = integer_in_text(asked.at("columns"));
     require_columns(*pairs.columns);
+    for (const std::string& column : {pairs.x.column, pairs.y.column}) {
+      if (integer_in_text(column) >= *pairs.columns) throw bad_question("it has no such column");
+    }
   }
   pairs.x.bins = histogram_in(asked.at("x"));
   pairs.y.bins = histogram_in(asked.at("y"));
-  if (json.contains("second") == asked.contains("axes"))
-    throw bad_question("its pairs are unclear");
   return pairs_question(pairs);
 }
 

@@ -80,7 +80,7 @@ class Question {
   virtual std::size_t rounds() const { return 1; }
   /// Returns the reason for a single round.
   virtual std::string why_one_round() const {
-    return "this command does not depend on the range of all data";
+    return "the result does not depend on the range of all data";
   }
   /// Takes what the rounds so far have found about so many records. Throws ooc::Error: `usage` if
   /// that does not cover all of them; `bad_input`.
@@ -92,8 +92,8 @@ class Question {
 
   // A shard in its round. `sections` have the records of the shard in each source.
 
-  /// Adapts itself to the data, and the sources to the question. Throws Error(usage) for data that
-  /// cannot be divided into shards.
+  /// Adapts itself to the data, and the sources to the question. Throws the ooc::Error that the
+  /// command would throw before it reads, and Error(usage) for data that have no shards.
   virtual void set_sources(std::span<ooc::Source> sources);
   virtual ooc::Source section_of(const ooc::Source& source, const Shard& shard) const {
     return ooc::shard(source, shard.index, shard.count, tile_records());

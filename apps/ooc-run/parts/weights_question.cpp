@@ -24,6 +24,8 @@ class WeightsQuestion final : public Question {
   std::size_t rounds() const override { return bins_.rounds(type()); }
 
   void set_sources(std::span<ooc::Source> sources) override {
+    ooc::dry_run_weighted_histogram({}, ooc::DeviceKind::cpu, sources[0], sources[1],
+                                    bins_.asked());
     bins_.require_range(type(), sources.front().is_empty());
   }
   Task task(Sources sections) const override {

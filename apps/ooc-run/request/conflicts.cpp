@@ -161,11 +161,9 @@ void refuse(const ReduceRequest& request) {
 }
 
 void refuse(const HistogramRequest& request) {
-  refuse_of_fold(request);
-  if (!request.weights) return;
-  RunSettings of_weights = request.run;  // no side file may be the weights, either
-  of_weights.files = {*request.weights};
-  refuse_shared_files(of_weights, request.shard ? request.shard->output : "");
+  HistogramRequest all = request;  // no other file may be the weights, either
+  if (request.weights) all.run.files.push_back(*request.weights);
+  refuse_of_fold(all);
 }
 
 void refuse(const MergeRequest& request) {
