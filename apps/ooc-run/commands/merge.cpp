@@ -159,7 +159,7 @@ Outcome run(const MergeRequest& request, const Interrupt& interrupt) {
   MergedAnswer found = answer_of(request, all, interrupt, outcome);
   const ShardPart& first = all.all.front();
   const bool is_empty = first.file.records == 0 && all.question->data().count != 0;
-  if (is_empty && found.warning.empty()) {
+  if (is_empty && found.warning.empty() && !first.file.input.empty()) {
     found.warning = printable(first.file.input.front().name) + ": there are no values in it";
   }
   if (!found.warning.empty()) print_warning(found.warning);
