@@ -43,7 +43,7 @@ inline constexpr std::array shared_options{
            .sets = "Format::type"},
     Option{.name = "input-format",
            .argument = "F",
-           .help = "{} [auto]",
+           .help = "format of the data, such as raw or npy [auto]",
            .values = format_names,
            .group = Group::input,
            .commands = readers,

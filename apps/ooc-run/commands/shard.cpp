@@ -104,17 +104,21 @@ std::vector<ooc::FileIdentity> identity_of(Sources sources) {
   return all;
 }
 
+/// Gives the question its data. Throws the ooc::Error that the whole command would throw.
+void begin(Question& question, std::span<ooc::Source> sources, const RunSettings& settings) {
+  question.set_data(data_of(sources, settings));
+  question.set_sources(sources);
+  if (question.columns() != 0) return;
+  throw ooc::Error(ooc::ErrorKind::bad_input,
+                   sources.front().name() + ": its rows have no elements",
+                   {.hint = "there is nothing to divide into shards"});
+}
+
 }  // namespace
 
 Outcome run_shard(const RunSettings& settings, const Shard& shard, Question& question,
                   std::span<ooc::Source> sources, const Interrupt& interrupt) {
-  question.set_data(data_of(sources, settings));
-  question.set_sources(sources);
-  if (question.columns() == 0) {
-    throw ooc::Error(ooc::ErrorKind::bad_input,
-                     sources.front().name() + ": its rows have no elements",
-                     {.hint = "there is nothing to divide into shards"});
-  }
+  begin(question, sources, settings);
   ooc::PartFile file{.question = question.settings().dump(),
                      .input = identity_of(sources),
                      .records = sources.front().elements() / question.columns()};
