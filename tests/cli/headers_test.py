@@ -4,6 +4,7 @@ numbers in a .npy file."""
 
 import gzip
 import json
+import os
 import struct
 import wave
 
@@ -294,6 +295,16 @@ class TextTest(HeaderTest):
                                  f"interleave = {interleave}\n").encode())
             self.write("x.dat", array.astype(">u2").tobytes())
             self.same("x.hdr", array.astype(">u2"))
+
+    def test_headers_are_no_outputs(self):
+        self.write("a.img", np.ones(24, "i2"))
+        self.write("a.hdr", b"ENVI\n")
+        self.write("x.f32", np.ones(3, "f4"))
+        os.symlink("a.hdr", self.path("link.f32"))
+        for output in ("a.hdr", "new.sigmf-meta", "link.f32"):
+            self.refuse(2, "only raw values and .npy files are written", "convert", "x.f32", "-o",
+                        output, "--force")
+        self.assertEqual((self.directory / "a.hdr").read_text(), "ENVI\n")
 
     def test_sigmf(self):
         array = numbers("f4", 500, 2)

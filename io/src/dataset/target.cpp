@@ -222,12 +222,17 @@ void TargetFile::end(std::span<const std::uint64_t> row_shape) {
 }
 
 void detail::require_written_format(const std::filesystem::path& path) {
-  constexpr std::array<std::string_view, 34> other{
-      ".arrow", ".bgz",  ".bvecs", ".bz2",  ".csv",   ".fbin",    ".fits",        ".fvecs", ".gz",
-      ".h5",    ".hdf5", ".i8bin", ".ibin", ".ivecs", ".json",    ".lz4",         ".mat",   ".mha",
-      ".mhd",   ".nhdr", ".nii",   ".npz",  ".nrrd",  ".parquet", ".safetensors", ".tsv",   ".txt",
-      ".u8bin", ".wav",  ".xlsx",  ".xz",   ".zarr",  ".zip",     ".zst"};
-  const std::string ending = ending_of(path);
+  constexpr std::array<std::string_view, 36> other{
+      ".arrow",   ".bgz",         ".bvecs",      ".bz2", ".csv",   ".fbin",  ".fits",  ".fvecs",
+      ".gz",      ".h5",          ".hdf5",       ".hdr", ".i8bin", ".ibin",  ".ivecs", ".json",
+      ".lz4",     ".mat",         ".mha",        ".mhd", ".nhdr",  ".nii",   ".npz",   ".nrrd",
+      ".parquet", ".safetensors", ".sigmf-meta", ".tsv", ".txt",   ".u8bin", ".wav",   ".xlsx",
+      ".xz",      ".zarr",        ".zip",        ".zst"};
+  std::string ending = ending_of(path);
+  if (std::ranges::find(other, ending) == other.end()) {  // a link may lead to a header of data
+    std::error_code unknown;
+    ending = ending_of(std::filesystem::weakly_canonical(path, unknown));
+  }
   if (std::ranges::find(other, ending) == other.end()) return;
   throw Error(
       ErrorKind::usage,

@@ -21,11 +21,13 @@ namespace {
 // A header of ENVI is a text beside its data: the word ENVI, and lines "key = value", of which a
 // value in braces may have several. It does not say the name of the data file.
 constexpr std::string_view envi_magic = "ENVI";
-constexpr std::array<std::string_view, 8> envi_keys{
+constexpr std::array<std::string_view, 9> envi_keys{
     "samples",   "lines",      "bands",      "header offset",
-    "data type", "interleave", "byte order", "file compression"};
-constexpr std::array<std::string_view, 3> envi_scales{"data gain values", "data offset values",
-                                                      "reflectance scale factor"};
+    "data type", "interleave", "byte order", "file compression",
+    "file type"};
+constexpr std::array<std::string_view, 5> envi_changes{
+    "data gain values", "data offset values", "reflectance scale factor", "major frame offsets",
+    "minor frame offsets"};
 constexpr std::array<std::string_view, 9> envi_endings{"",     ".img", ".dat", ".raw", ".bin",
                                                        ".bsq", ".bil", ".bip", ".envi"};
 
@@ -52,6 +54,17 @@ bool is_envi(Beginning& file, const Format& format) {
   return next_line(text) == envi_magic;
 }
 
+/// Returns a key with single spaces and small letters.
+std::string envi_key(std::string_view text) {
+  std::string key;
+  for (const char letter : lower_case(trimmed(text))) {
+    const bool is_space = letter == ' ' || letter == '\t';
+    if (!is_space) key += letter;
+    if (is_space && key.back() != ' ') key += ' ';
+  }
+  return key;
+}
+
 void read_envi_fields(Beginning& file, HeaderFields& fields) {
   std::string_view left = whole_text(file, envi_format);
   if (next_line(left) != envi_magic) fields.fail("ENVI at its beginning");
@@ -59,17 +72,22 @@ void read_envi_fields(Beginning& file, HeaderFields& fields) {
     const std::string_view line = next_line(left);
     const std::size_t sign = line.find('=');
     if (line.starts_with(';') || sign == std::string_view::npos) continue;
-    const std::string key = lower_case(trimmed(line.substr(0, sign)));
-    const std::string_view value = trimmed(line.substr(sign + 1));
+    const std::string key = envi_key(line.substr(0, sign));
+    std::string_view value = trimmed(line.substr(sign + 1));
+    std::string_view rest = left;
+    if (value.empty() && trimmed(rest).starts_with('{')) {
+      value = next_line(rest);
+      left = rest;
+    }
     if (value.starts_with('{') && value.find('}') == std::string_view::npos) {
       const std::size_t end = left.find('}');
       if (end == std::string_view::npos)
         fields.fail("a brace behind the value of " + in_quotes(key));
       left.remove_prefix(end + 1);
     }
-    const bool is_scale = std::ranges::find(envi_scales, key) != envi_scales.end();
+    const bool is_change = std::ranges::find(envi_changes, key) != envi_changes.end();
     const bool is_meant = std::ranges::find(envi_keys, key) != envi_keys.end();
-    if (is_scale || is_meant) fields.add(key, value);
+    if (is_change || is_meant) fields.add(key, value);
   }
 }
 
@@ -112,9 +130,13 @@ std::vector<StoredArray> list_envi(Beginning& file, const Format&) {
   const auto* const type = std::ranges::find(envi_types, code, &EnviType::code);
   std::string why_not;
   if (type == envi_types.end()) why_not = "elements of the data type " + std::to_string(code);
-  for (const std::string_view scale : envi_scales) {
-    if (!fields.text(scale).empty()) why_not = "numbers that " + std::string(scale) + " change";
+  for (const std::string_view change : envi_changes) {
+    if (!fields.text(change).empty()) why_not = "numbers that " + std::string(change) + " change";
   }
+  const std::string file_type = lower_case(fields.text("file type"));
+  const bool is_plain = file_type.empty() || file_type == "envi standard" ||
+                        file_type == "envi classification" || file_type == "envi spectral library";
+  if (!is_plain) why_not = "data of the file type " + in_quotes(fields.text("file type"));
   if (fields.whole("file compression", 0) != 0) why_not = "compressed numbers";
   if (!why_not.empty()) {
     return {{.type = {},

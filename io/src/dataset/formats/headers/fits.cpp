@@ -1,3 +1,4 @@
+#include <ooc/detail/base/compressed_name.hpp>
 #include <ooc/detail/base/letters.hpp>
 #include <ooc/detail/base/units.hpp>
 
@@ -262,7 +263,9 @@ class FitsReader {
 /// Recognises a file by its first card. An offset skips the header, as it does that of a format
 /// that is not parsed.
 bool is_fits(Beginning& file, const Format& format) {
-  return format.offset == 0 && file.first_text(first_card.size()) == first_card;
+  if (format.offset != 0) return false;
+  const std::string ending = ending_of_data(file.path());
+  return ending == ".fits" || ending == ".fts" || file.first_text(first_card.size()) == first_card;
 }
 
 std::vector<StoredArray> list_fits(Beginning& file, const Format&) {

@@ -64,11 +64,20 @@ std::size_t read_meta_fields(Beginning& file, HeaderFields& fields) {
   fields.fail("ElementDataFile");
 }
 
+/// Returns the truth of a value, as MetaIO reads it; empty for another one.
+std::optional<bool> truth_of(const std::string& value) {
+  const std::string word = lower_case(value);
+  if (word == "true" || word == "t" || word == "1") return true;
+  if (word == "false" || word == "f" || word == "0") return false;
+  return {};
+}
+
 /// Returns what a file holds that is not read; empty if it is.
 std::string why_not_meta(const HeaderFields& fields, const DataPlace& place) {
   const std::string type = fields.text("elementtype");
-  if (lower_case(fields.text("binarydata")) != "true") return "numbers as text";
-  if (lower_case(fields.text("compresseddata")) == "true") return "compressed numbers";
+  if (truth_of(fields.text("binarydata")) != true) return "numbers as text";
+  const std::string compressed = fields.text("compresseddata");
+  if (!compressed.empty() && truth_of(compressed) != false) return "compressed numbers";
   const bool is_list = place.file.starts_with("LIST") || place.file.find('%') != std::string::npos;
   if (is_list) return "data in several files";
   const bool is_scaled = fields.real("elementtointensityfunctionslope", 1) != 1 ||
@@ -82,10 +91,8 @@ std::string why_not_meta(const HeaderFields& fields, const DataPlace& place) {
 
 /// Returns the byte order that a header says; empty if it says none.
 std::optional<bool> is_big_endian_meta(const HeaderFields& fields) {
-  std::string order = lower_case(fields.text("binarydatabyteordermsb"));
-  if (order.empty()) order = lower_case(fields.text("elementbyteordermsb"));
-  if (order != "true" && order != "false") return {};
-  return order == "true";
+  const std::string order = fields.text("binarydatabyteordermsb");
+  return truth_of(order.empty() ? fields.text("elementbyteordermsb") : order);
 }
 
 std::vector<StoredArray> list_metaimage(Beginning& file, const Format&) {
@@ -119,6 +126,9 @@ std::vector<StoredArray> list_metaimage(Beginning& file, const Format&) {
     fields.fail("the name of a file or LOCAL for ElementDataFile");
   }
   place.is_at_end = fields.whole("headersize", 0) == -1;
+  if (place.file.empty() && fields.whole("headersize", 0) > 0) {
+    fields.fail("no HeaderSize with data behind the header");
+  }
   if (!place.is_at_end) place.bytes = fields.size("headersize", 0);
   return {array_in_place(file, metaimage_format, std::move(place),
                          stored_type(element, is_big_endian.value_or(false)), std::move(shape))};

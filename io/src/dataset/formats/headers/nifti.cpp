@@ -1,3 +1,4 @@
+#include <ooc/detail/base/compressed_name.hpp>
 #include <ooc/dtype.hpp>
 
 #include <algorithm>
@@ -61,6 +62,7 @@ class NiftiHeader {
 
 bool is_nifti(Beginning& file, const Format& format) {
   if (format.offset != 0) return false;
+  if (ending_of_data(file.path()) == ".nii") return true;
   const std::string_view text = file.first_text(nifti_bytes);
   if (text.size() < nifti_bytes) return false;
   const std::string_view magic = text.substr(nifti_magic);
@@ -104,6 +106,9 @@ bool is_not_scaled(float slope, float intercept) {
 std::vector<StoredArray> list_nifti(Beginning& file, const Format&) {
   const std::string_view text = file.first_text(nifti_bytes);
   if (text.size() < nifti_bytes) throw broken_header(file, nifti_format, "348 bytes");
+  if (number_at(text, 0, 4, false) != nifti_bytes && number_at(text, 0, 4, true) != nifti_bytes) {
+    throw broken_header(file, nifti_format, "the number 348 at its beginning");
+  }
   const NiftiHeader header(text);
   const std::string name = file.path().filename().string();
   const std::string hint = "numpy.save(\"x.npy\", nibabel.load(\"" + name + "\").get_fdata())";

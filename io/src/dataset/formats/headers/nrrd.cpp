@@ -1,3 +1,4 @@
+#include <ooc/detail/base/compressed_name.hpp>
 #include <ooc/detail/base/letters.hpp>
 #include <ooc/dtype.hpp>
 
@@ -94,6 +95,8 @@ std::string why_not_nrrd(const HeaderFields& fields) {
 bool is_nrrd_file(Beginning& file, const Format& format) {
   constexpr std::size_t magic_bytes = nrrd_magic.size() + 2;
   if (format.offset != 0) return false;
+  const std::string ending = ending_of_data(file.path());
+  if (ending == ".nrrd" || ending == ".nhdr") return true;
   const std::string_view text = file.first_text(magic_bytes);
   return text.size() == magic_bytes && text.starts_with(nrrd_magic) && is_digit(text[7]) &&
          (text[8] == '\n' || text[8] == '\r');

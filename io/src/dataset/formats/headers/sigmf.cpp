@@ -61,6 +61,7 @@ class SigmfReader : private JsonRules {
     if (!datatype.is_string()) fail("core:datatype to be a text");
     const auto type = sigmf_type(datatype.get_ref<const std::string&>());
     std::string why_not = has_samples_only(root, global) ? "" : "samples with other bytes";
+    if (needs_extension(global)) why_not = "samples for which an extension is needed";
     if (!type) why_not = "samples of the type " + in_quotes(datatype.get<std::string>());
     if (!why_not.empty()) {
       return {.type = {},
@@ -98,6 +99,15 @@ class SigmfReader : private JsonRules {
     if (!captures.is_null() && !captures.is_array()) fail("captures to be a list");
     return std::ranges::all_of(captures, [this](const Json& capture) {
       return number(capture, "core:header_bytes", 0) == 0;
+    });
+  }
+
+  /// True if the data cannot be understood without an extension of the format.
+  bool needs_extension(const Json& global) const {
+    const Json& extensions = optional_member(global, "core:extensions");
+    if (!extensions.is_null() && !extensions.is_array()) fail("core:extensions to be a list");
+    return std::ranges::any_of(extensions, [this](const Json& extension) {
+      return optional_member(extension, "optional") == false;
     });
   }
 

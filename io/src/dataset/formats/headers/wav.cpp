@@ -1,9 +1,12 @@
+#include <ooc/detail/base/compressed_name.hpp>
+#include <ooc/detail/file/file.hpp>
 #include <ooc/dtype.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,11 +33,15 @@ bool is_large_wav(std::string_view text) {
   return text.starts_with("RF64"sv) || text.starts_with("BW64"sv);
 }
 
-bool is_wav(Beginning& file, const Format& format) {
-  if (format.offset != 0) return false;
+bool begins_like_wav(Beginning& file) {
   const std::string_view text = file.first_text(riff_header_bytes + 4);
   if (text.size() < riff_header_bytes + 4 || text.substr(8, 4) != "WAVE"sv) return false;
   return text.starts_with("RIFF"sv) || (is_large_wav(text) && text.substr(12) == "ds64"sv);
+}
+
+bool is_wav(Beginning& file, const Format& format) {
+  if (format.offset != 0) return false;
+  return begins_like_wav(file) || ending_of_data(file.path()) == ".wav";
 }
 
 /// The samples of a file.
@@ -48,7 +55,7 @@ class WavReader {
   explicit WavReader(Beginning& file) : file_(file) {}
 
   StoredArray array() {
-    if (text(0, riff_header_bytes).substr(8) != "WAVE"sv) fail("WAVE behind the first size");
+    if (!begins_like_wav(file_)) fail("RIFF, RF64 or BW64, and WAVE");
     const std::uint64_t small_size = number_in(text(0, riff_header_bytes), 4, 4);
     std::size_t at = riff_header_bytes;
     for (;;) {
@@ -133,7 +140,27 @@ class WavReader {
     StoredArray array = array_behind(file_, stored_type(*type, false),
                                      {data_bytes / frame_bytes, format_->channels}, offset);
     require_riff_end(array.offset + array.bytes, riff_bytes);
+    if (file_.file() != nullptr && file_.file()->buffered() >= 0) {
+      require_chunks_behind(array.offset + array.bytes + array.bytes % 2);
+    }
     return array;
+  }
+
+  /// Requires that chunks, none of which has data, follow up to the end of the file: a size that
+  /// was never written, or is wrong, would leave out samples.
+  void require_chunks_behind(std::uint64_t at) {
+    const std::uint64_t end = file_.file()->size();
+    while (at < end) {
+      std::array<char, chunk_header_bytes> header{};
+      if (end - at < header.size()) fail("chunks behind the data");
+      read_exactly(*file_.file(), at, std::as_writable_bytes(std::span(header)));
+      const std::string_view chunk(header.data(), header.size());
+      const std::uint64_t bytes = number_in(chunk, 4, 4);
+      if (chunk.starts_with("data"sv) || bytes > end - at - header.size()) {
+        fail("chunks without samples behind the data");
+      }
+      at += header.size() + bytes + bytes % 2;
+    }
   }
 
   /// Requires that the file ends where its first size says, behind the data.

@@ -57,6 +57,11 @@ TEST_F(EnviTest, TheInterleavingGivesTheShape) {
 TEST_F(EnviTest, OtherDataAreRefused) {
   expect_refused("elements of the data type 6", envi("bsq", "", "6"));
   expect_refused("data gain values", envi("bsq", "data gain values = {\n 2, 1}\n"));
+  expect_refused("data gain values", envi("bsq", "data  Gain\tvalues = {2, 1}\n"));
+  expect_refused("data gain values", envi("bsq", "data gain values =\n {2, 1}\n"));
+  expect_refused("major frame offsets", envi("bsq", "major frame offsets = {4, 4}\n"));
+  expect_refused("the file type 'TIFF'", envi("bsq", "file type = TIFF\n"));
+  EXPECT_EQ(opened(envi("bsq", "file type = ENVI Standard\n")).elements(), 24u);
   expect_refused("compressed", envi("bsq", "file compression = 1\n"));
   expect_refused("is truncated", envi("bsq", "", "4"));
   expect_refused("no bytes behind", envi("bsq", "", "1"));

@@ -75,7 +75,17 @@ TEST_F(MetaImageTest, TheDataMayBeInAFileBeside) {
   expect_error(ErrorKind::bad_input, "is truncated", [&] { header("HeaderSize = 5\n"); });
 }
 
+TEST_F(MetaImageTest, WhatIsTrueHasSeveralWords) {
+  for (const std::string word : {"T", "1", "TRUE", "yes"}) {
+    expect_refused("compressed", with_meta("CompressedData = False", "CompressedData = " + word) +
+                                     meta_local + meta_data);
+  }
+  const std::string lines = with_meta("BinaryData = True", "BinaryData = 1");
+  EXPECT_EQ(opened(lines + meta_local + meta_data).elements(), 6u);
+}
+
 TEST_F(MetaImageTest, OtherDataAreRefused) {
+  expect_refused("no HeaderSize", meta_lines + "HeaderSize = 3\n" + meta_local + meta_data);
   expect_refused("numbers as text",
                  with_meta("BinaryData = True", "BinaryData = False") + meta_local);
   expect_refused("compressed numbers",

@@ -130,6 +130,12 @@ TEST_F(NiftiTest, HeadersThatContradictTheFileAreRefused) {
   expect_refused("in another file", {.magic = std::string("ni1\0", 4)});
 }
 
+TEST_F(NiftiTest, FilesNamedSoAreNoOthers) {
+  test::TempDir directory;
+  test::expect_error(ErrorKind::bad_input, "the number 348 at its beginning",
+                     [&] { open(directory.write("x.nii", std::string(400, '\0'))); });
+}
+
 TEST_F(NiftiTest, OtherFilesAreRaw) {
   EXPECT_EQ(opened({}, {.type = parse_dtype("i2"), .offset = 352}).elements(), 6u);
   EXPECT_EQ(opened({}, {.file = FileFormat::raw}).elements(), 364u);

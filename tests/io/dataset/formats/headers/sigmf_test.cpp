@@ -59,6 +59,17 @@ TEST_F(SigmfTest, ComplexSamplesArePairs) {
             (std::vector<std::uint64_t>{5}));
 }
 
+TEST_F(SigmfTest, ExtensionsMayBeNeeded) {
+  const auto with = [](const std::string& optional) {
+    return sigmf("ri16_le",
+                 ", \"core:extensions\": [{\"name\": \"x\", \"version\": \"1\", "
+                 "\"optional\": " +
+                     optional + "}]");
+  };
+  EXPECT_EQ(opened(with("true")).elements(), 24u);
+  expect_refused("an extension is needed", with("false"));
+}
+
 TEST_F(SigmfTest, OtherDescriptionsAreRefused) {
   for (const char* const type : {"cf32", "f32_le", "cf16_le", "ru8_xe", ""}) {
     expect_refused("samples of the type", sigmf(type));

@@ -143,6 +143,25 @@ TEST_F(WavTest, SizesThatContradictTheFileAreRefused) {
   expect_refused("is truncated", riff(start + riff_chunk("data", "", 0xffff'fffc), 0xffff'ffff));
 }
 
+TEST_F(WavTest, NoSamplesAreLeftOut) {
+  const std::string fmt = fmt_chunk(1, 1, 16), samples(48, '\1');
+  for (const std::uint64_t said : {0, 8}) {  // a size that was never written, or is wrong
+    expect_error(ErrorKind::bad_input, "chunks without samples behind the data",
+                 [&] { opened(riff(fmt + riff_chunk("data", samples, said))); });
+  }
+  expect_error(ErrorKind::bad_input, "chunks without samples behind the data", [&] {
+    opened(riff(fmt + riff_chunk("data", samples) + riff_chunk("data", samples)));
+  });
+  EXPECT_EQ(opened(riff(fmt + riff_chunk("data", samples) + riff_chunk("LIST", "abc"))).elements(),
+            24u);
+}
+
+TEST_F(WavTest, FilesNamedSoAreNoOthers) {
+  std::string other = riff(fmt_chunk(1, 1, 16) + riff_chunk("data", "abcd"));
+  other.replace(0, 4, "RIFX");
+  expect_error(ErrorKind::bad_input, "expected RIFF, RF64 or BW64", [&] { opened(other); });
+}
+
 TEST_F(WavTest, OtherFilesAreRaw) {
   const std::string file = riff(fmt_chunk(1, 1, 8) + riff_chunk("data", "abcd"));
   EXPECT_EQ(opened(file, {.type = parse_dtype("u1"), .offset = 44}).elements(), 4u);
