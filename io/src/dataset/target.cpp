@@ -228,12 +228,13 @@ void detail::require_written_format(const std::filesystem::path& path) {
       ".lz4",     ".mat",         ".mha",        ".mhd", ".nhdr",  ".nii",   ".npz",   ".nrrd",
       ".parquet", ".safetensors", ".sigmf-meta", ".tsv", ".txt",   ".u8bin", ".wav",   ".xlsx",
       ".xz",      ".zarr",        ".zip",        ".zst"};
+  const auto is_other = [&](const std::string& ending) {
+    return std::ranges::find(other, ending) != other.end();
+  };
   std::string ending = ending_of(path);
-  if (std::ranges::find(other, ending) == other.end()) {  // a link may lead to a header of data
-    std::error_code unknown;
-    ending = ending_of(std::filesystem::weakly_canonical(path, unknown));
-  }
-  if (std::ranges::find(other, ending) == other.end()) return;
+  std::error_code unknown;  // a link may lead to a header of data
+  if (!is_other(ending)) ending = ending_of(std::filesystem::weakly_canonical(path, unknown));
+  if (!is_other(ending)) return;
   throw Error(
       ErrorKind::usage,
       path.string() + ": only raw values and .npy files are written, no " + ending,

@@ -260,8 +260,8 @@ class FitsReader {
   std::vector<StoredArray> arrays_{};
 };
 
-/// Recognises a file by its first card. An offset skips the header, as it does that of a format
-/// that is not parsed.
+/// Recognises a file by its name or its first card. An offset skips the header, as it does that of
+/// a format that is not parsed.
 bool is_fits(Beginning& file, const Format& format) {
   if (format.offset != 0) return false;
   const std::string ending = ending_of_data(file.path());

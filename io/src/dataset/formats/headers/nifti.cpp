@@ -60,15 +60,18 @@ class NiftiHeader {
   bool is_big_endian_;
 };
 
+/// True if a header begins with its own size, in either byte order.
+bool has_nifti_size(std::string_view text) {
+  return number_at(text, 0, 4, false) == nifti_bytes || number_at(text, 0, 4, true) == nifti_bytes;
+}
+
 bool is_nifti(Beginning& file, const Format& format) {
   if (format.offset != 0) return false;
   if (ending_of_data(file.path()) == ".nii") return true;
   const std::string_view text = file.first_text(nifti_bytes);
   if (text.size() < nifti_bytes) return false;
   const std::string_view magic = text.substr(nifti_magic);
-  const bool has_size =
-      number_at(text, 0, 4, false) == nifti_bytes || number_at(text, 0, 4, true) == nifti_bytes;
-  return has_size && (magic == nifti_with_data || magic == nifti_without_data);
+  return has_nifti_size(text) && (magic == nifti_with_data || magic == nifti_without_data);
 }
 
 /// Returns the lengths of the dimensions, of which the first one varies fastest in the file.
@@ -106,7 +109,7 @@ bool is_not_scaled(float slope, float intercept) {
 std::vector<StoredArray> list_nifti(Beginning& file, const Format&) {
   const std::string_view text = file.first_text(nifti_bytes);
   if (text.size() < nifti_bytes) throw broken_header(file, nifti_format, "348 bytes");
-  if (number_at(text, 0, 4, false) != nifti_bytes && number_at(text, 0, 4, true) != nifti_bytes) {
+  if (!has_nifti_size(text)) {
     throw broken_header(file, nifti_format, "the number 348 at its beginning");
   }
   const NiftiHeader header(text);
